@@ -52,7 +52,7 @@ __all__ = [
 _MODULES = {
     "Config": "config",
     "Crawl": "api",
-    "Explanation": "crawl.reports.why",
+    "Explanation": "crawl.reports.explanations",
     "ExtractConfig": "config",
     "Extraction": "records",
     "FolderDocuments": "documents",

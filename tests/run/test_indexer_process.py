@@ -214,26 +214,26 @@ def test_shards_wait_for_an_index_that_is_far_behind_and_say_so(tmp_path: Path) 
 def test_an_indexer_that_is_given_up_slows_nobody(tmp_path: Path) -> None:
     paths = IndexPaths(tmp_path)
     watch = IndexWatch(tmp_path, Config(index=IndexConfig(max_lag_s=60)))
-    assert watch.find_brake() == ""
+    assert watch.find_slow_reason() == ""
 
-    def find_brake() -> str:
+    def find_slow_reason() -> str:
         watch.look()
-        return watch.find_brake()
+        return watch.find_slow_reason()
 
     with pretend_to_index(paths, lambda: 61.0):
-        assert wait_until(find_brake) == "the index is 61 s behind"
+        assert wait_until(find_slow_reason) == "the index is 61 s behind"
     # It has died, and is started again.
     watch.look()
     assert watch.status is not None
     assert not watch.status.is_running
-    assert watch.find_brake() == "the index is 61 s behind"
+    assert watch.find_slow_reason() == "the index is 61 s behind"
     # It cannot go on, and does not get nearer by waiting.
     watch.status = msgspec.structs.replace(watch.status, state="suspended")
-    assert watch.find_brake() == ""
+    assert watch.find_slow_reason() == ""
     with pretend_to_index(paths, lambda: 61.0):
-        assert wait_until(find_brake)
+        assert wait_until(find_slow_reason)
     watch.finish()
-    assert watch.find_brake() == ""
+    assert watch.find_slow_reason() == ""
 
 
 def test_an_indexer_that_hangs_slows_shards_and_is_started_again(
@@ -259,14 +259,14 @@ def test_an_indexer_that_hangs_slows_shards_and_is_started_again(
         running = asyncio.create_task(watch.run())
         await wait_for(find_pid)
         pid = find_pid()
-        assert watch.find_brake() == ""
+        assert watch.find_slow_reason() == ""
         os.kill(pid, signal.SIGSTOP)
-        await wait_for(lambda: find_pid() and watch.find_brake(), 10.0)
-        assert watch.find_brake().startswith("the index is ")
+        await wait_for(lambda: find_pid() and watch.find_slow_reason(), 10.0)
+        assert watch.find_slow_reason().startswith("the index is ")
         assert find_pid() == pid
         await wait_for(lambda: find_pid() != pid, 10.0)
         await wait_for(find_pid)
-        assert watch.find_brake() == ""
+        assert watch.find_slow_reason() == ""
         await watch.leave()
         await running
 

@@ -143,7 +143,7 @@ def count_pages(totals: Totals) -> int:
 def forget_run(beat: Beat) -> Beat:
     """Reduce a beat of an earlier run to the counts of the whole crawl."""
     return msgspec.structs.replace(
-        _let_go(beat, beat.state),
+        _clear_running(beat, beat.state),
         wire_bytes=0,
         slowest_hosts={},
         finds=(),
@@ -156,11 +156,11 @@ def end_shards(status: Status) -> Status:
     return msgspec.structs.replace(
         status,
         totals=msgspec.structs.replace(status.totals, connections=0, in_flight=0, **_NOTHING_UNDER_WAY),
-        shards=tuple(_let_go(beat, status.state) for beat in status.shards),
+        shards=tuple(_clear_running(beat, status.state) for beat in status.shards),
     )
 
 
-def leave_to_totals(beat: Beat) -> Beat:
+def strip_beat(beat: Beat) -> Beat:
     """Clear the fields of a beat that are written with the totals only."""
     return msgspec.structs.replace(beat, **{name: type(getattr(beat, name))() for name in _IN_TOTALS})
 
@@ -239,7 +239,7 @@ def describe_status(status: Status) -> dict[str, Any]:
     return plain
 
 
-def _let_go(beat: Beat, state: RunState) -> Beat:
+def _clear_running(beat: Beat, state: RunState) -> Beat:
     """Set a beat's state, and clear what its process had open or in flight."""
     counts = beat.counts | {"in_flight": 0}
     return msgspec.structs.replace(

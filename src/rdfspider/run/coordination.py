@@ -26,8 +26,8 @@ from rdfspider.crawl.status import (
     Status,
     end_shards,
     forget_run,
-    leave_to_totals,
     read_status,
+    strip_beat,
     sum_beats,
     write_status,
 )
@@ -163,7 +163,7 @@ class _Coordination:
         """Decide what follows from the end of a shard: it has failed if it never reported to the coordinator. An error that a
         user must repair ends the crawl."""
         has_arrived = number in self._coordinator.present
-        self._coordinator.lose(number)
+        self._coordinator.note_exit(number)
         if self._coordinator.ended:
             return Fate.OVER
         match ended.code:
@@ -234,7 +234,7 @@ class _Coordination:
             self._watch_shards()
             if self._index is not None:
                 self._index.look()
-                self._hub.send(self._coordinator.slow(self._index.find_brake()))
+                self._hub.send(self._coordinator.slow(self._index.find_slow_reason()))
             status = self._write_present()
             self._history.record(status)
             self._on_progress(status)
@@ -312,6 +312,6 @@ class _Coordination:
             bytes_s=bytes_s,
             limits=list_limits(self._config.crawl),
             totals=totals,
-            shards=tuple(map(leave_to_totals, known)),
+            shards=tuple(map(strip_beat, known)),
             index=self._index.status if self._index else None,
         )

@@ -27,7 +27,7 @@ from rdfspider.codes import LeaseKind, Reason, VerdictState
 from rdfspider.config import Config
 from rdfspider.crawl.folder import CONTROL, frontier_folder, load_domains, shard_folder
 from rdfspider.crawl.messages import Beat, RunState
-from rdfspider.crawl.status import Status, end_shards, forget_run, leave_to_totals, read_status, sum_beats, write_status
+from rdfspider.crawl.status import Status, end_shards, forget_run, read_status, strip_beat, sum_beats, write_status
 from rdfspider.domains import Domains
 from rdfspider.errors import USAGE_EXIT, RdfspiderError, UsageError
 from rdfspider.frontier.frontier import Frontier
@@ -184,7 +184,7 @@ class _Import:
             run_s=run_s,
             elapsed_s=self._elapsed_s,
             totals=sum_beats(known),
-            shards=tuple(map(leave_to_totals, known)),
+            shards=tuple(map(strip_beat, known)),
         )
 
 

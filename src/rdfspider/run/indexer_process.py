@@ -90,7 +90,7 @@ class IndexWatch:
         silent_s = self._supervisor.watch(self._read_time())
         self.status = prolong_lag(status, silent_s) if silent_s > _SILENT_S else status
 
-    def find_brake(self) -> str:
+    def find_slow_reason(self) -> str:
         """Return why shards should start no new visits; empty if they may. During a restart of the indexer the last decision
         holds. Shards do not wait for an indexer that was given up or is suspended: that would not help it."""
         status = self.status

@@ -33,7 +33,7 @@ class FakeClock(Clock):
 def make_coordinator(config: CrawlConfig = NO_LIMITS, shards: int = 2, spent_s: float = 0.0) -> Coordinator:
     coordinator = Coordinator(shards, config, spent_s, clock=FakeClock())
     for shard in range(shards):
-        coordinator.hear(Arrival(shard, 1, 100 + shard, 0, 0))
+        coordinator.receive(Arrival(shard, 1, 100 + shard, 0, 0))
     return coordinator
 
 
@@ -49,96 +49,96 @@ def answer(shard: int, number: int, *, is_idle: bool = True, commits: int = 5, e
 
 def test_two_rounds_of_idleness_are_the_end() -> None:
     coordinator = make_coordinator()
-    assert coordinator.hear(make_beat(0)) == [(0, Heard(1))]
-    assert coordinator.hear(make_beat(1)) == [(1, Heard(1)), (0, Round(1)), (1, Round(1))]
-    assert coordinator.hear(answer(0, 1)) == []
-    assert coordinator.hear(answer(1, 1)) == [(0, Round(2)), (1, Round(2))]
-    assert coordinator.hear(answer(0, 2)) == []
+    assert coordinator.receive(make_beat(0)) == [(0, Heard(1))]
+    assert coordinator.receive(make_beat(1)) == [(1, Heard(1)), (0, Round(1)), (1, Round(1))]
+    assert coordinator.receive(answer(0, 1)) == []
+    assert coordinator.receive(answer(1, 1)) == [(0, Round(2)), (1, Round(2))]
+    assert coordinator.receive(answer(0, 2)) == []
     assert not coordinator.ended
-    assert coordinator.hear(answer(1, 2)) == [(0, Control("stop", "done")), (1, Control("stop", "done"))]
+    assert coordinator.receive(answer(1, 2)) == [(0, Control("stop", "done")), (1, Control("stop", "done"))]
     assert coordinator.ended == "done"
 
 
 def test_a_commit_between_two_rounds_means_another_round() -> None:
     coordinator = make_coordinator()
-    coordinator.hear(make_beat(0))
-    coordinator.hear(make_beat(1))
-    coordinator.hear(answer(0, 1))
-    coordinator.hear(answer(1, 1))
-    coordinator.hear(answer(0, 2))
-    assert coordinator.hear(answer(1, 2, commits=6)) == [(0, Round(3)), (1, Round(3))]
-    coordinator.hear(answer(0, 3))
-    coordinator.hear(answer(1, 3, commits=6))
+    coordinator.receive(make_beat(0))
+    coordinator.receive(make_beat(1))
+    coordinator.receive(answer(0, 1))
+    coordinator.receive(answer(1, 1))
+    coordinator.receive(answer(0, 2))
+    assert coordinator.receive(answer(1, 2, commits=6)) == [(0, Round(3)), (1, Round(3))]
+    coordinator.receive(answer(0, 3))
+    coordinator.receive(answer(1, 3, commits=6))
     assert coordinator.ended == "done"
 
 
 def test_a_shard_that_has_work_again_ends_the_rounds() -> None:
     coordinator = make_coordinator()
-    coordinator.hear(make_beat(0))
-    coordinator.hear(make_beat(1))
-    coordinator.hear(answer(0, 1))
-    coordinator.hear(answer(1, 1))
-    assert coordinator.hear(answer(0, 2, is_idle=False)) == []
-    assert coordinator.hear(answer(1, 2)) == []
-    assert coordinator.hear(make_beat(0, is_idle=False)) == [(0, Heard(1))]
-    assert coordinator.hear(make_beat(0))[1:] == [(0, Round(3)), (1, Round(3))]
-    coordinator.hear(answer(0, 3))
+    coordinator.receive(make_beat(0))
+    coordinator.receive(make_beat(1))
+    coordinator.receive(answer(0, 1))
+    coordinator.receive(answer(1, 1))
+    assert coordinator.receive(answer(0, 2, is_idle=False)) == []
+    assert coordinator.receive(answer(1, 2)) == []
+    assert coordinator.receive(make_beat(0, is_idle=False)) == [(0, Heard(1))]
+    assert coordinator.receive(make_beat(0))[1:] == [(0, Round(3)), (1, Round(3))]
+    coordinator.receive(answer(0, 3))
     # Round 1 does not count any more.
-    assert coordinator.hear(answer(1, 3)) == [(0, Round(4)), (1, Round(4))]
+    assert coordinator.receive(answer(1, 3)) == [(0, Round(4)), (1, Round(4))]
 
 
 def test_a_crawl_does_not_end_while_a_shard_is_missing() -> None:
     coordinator = make_coordinator()
-    coordinator.hear(make_beat(0))
-    coordinator.hear(make_beat(1))
-    coordinator.lose(1)
+    coordinator.receive(make_beat(0))
+    coordinator.receive(make_beat(1))
+    coordinator.note_exit(1)
     assert coordinator.present == {0}
-    assert coordinator.hear(answer(0, 1)) == []
-    assert coordinator.hear(make_beat(0)) == [(0, Heard(1))]
-    coordinator.hear(Arrival(1, 2, 300, 0, 0))
-    assert coordinator.hear(make_beat(0)) == [(0, Heard(1))]
-    assert coordinator.hear(make_beat(1, epoch=1)) == []
-    assert (1, Round(2)) in coordinator.hear(make_beat(1, epoch=2))
+    assert coordinator.receive(answer(0, 1)) == []
+    assert coordinator.receive(make_beat(0)) == [(0, Heard(1))]
+    coordinator.receive(Arrival(1, 2, 300, 0, 0))
+    assert coordinator.receive(make_beat(0)) == [(0, Heard(1))]
+    assert coordinator.receive(make_beat(1, epoch=1)) == []
+    assert (1, Round(2)) in coordinator.receive(make_beat(1, epoch=2))
 
 
 def test_a_round_that_is_not_answered_is_given_up() -> None:
     coordinator = make_coordinator()
-    coordinator.hear(make_beat(0))
-    coordinator.hear(make_beat(1))
-    assert coordinator.hear(make_beat(0)) == [(0, Heard(1))]
+    coordinator.receive(make_beat(0))
+    coordinator.receive(make_beat(1))
+    assert coordinator.receive(make_beat(0)) == [(0, Heard(1))]
     coordinator._clock.seconds += 11  # type: ignore[attr-defined]
     coordinator.tick()
-    assert (0, Round(2)) in coordinator.hear(make_beat(0))
+    assert (0, Round(2)) in coordinator.receive(make_beat(0))
 
 
 def test_permits_are_given_recalled_and_given_to_who_waits() -> None:
     coordinator = make_coordinator(CrawlConfig(pages=4))
-    assert coordinator.hear(PermitsWanted(0, 1, 64)) == [(0, Permits(1, 1))]
+    assert coordinator.receive(PermitsWanted(0, 1, 64)) == [(0, Permits(1, 1))]
     for _ in range(3):
-        coordinator.hear(PermitsWanted(0, 1, 64))
-    assert coordinator.hear(PermitsWanted(1, 1, 64)) == [(0, Recall(1))]
+        coordinator.receive(PermitsWanted(0, 1, 64))
+    assert coordinator.receive(PermitsWanted(1, 1, 64)) == [(0, Recall(1))]
     # Who does not use its permits now may do so never, so they are asked for again and again.
     assert coordinator.tick() == [(0, Recall(1))]
-    assert coordinator.hear(PermitsReturned(0, 1, 2)) == [(1, Permits(1, 1))]
+    assert coordinator.receive(PermitsReturned(0, 1, 2)) == [(1, Permits(1, 1))]
 
 
 def test_the_limit_of_pages_ends_a_crawl_when_they_are_committed() -> None:
     coordinator = make_coordinator(CrawlConfig(pages=4))
-    assert coordinator.hear(make_beat(0, pages=3, is_idle=False)) == [(0, Heard(1))]
-    outgoing = coordinator.hear(make_beat(1, pages=1, is_idle=False))
+    assert coordinator.receive(make_beat(0, pages=3, is_idle=False)) == [(0, Heard(1))]
+    outgoing = coordinator.receive(make_beat(1, pages=1, is_idle=False))
     assert (0, Control("stop", "pages")) in outgoing
     assert coordinator.ended == "pages"
 
 
 def test_a_crawl_that_had_all_its_pages_ends_at_once() -> None:
     coordinator = Coordinator(1, CrawlConfig(pages=4), clock=FakeClock())
-    assert coordinator.hear(Arrival(0, 2, 100, 4, 0)) == [(0, Control("stop", "pages")), (0, Heard(2))]
+    assert coordinator.receive(Arrival(0, 2, 100, 4, 0)) == [(0, Control("stop", "pages")), (0, Heard(2))]
 
 
 def test_the_limit_of_bytes_ends_a_crawl() -> None:
     coordinator = make_coordinator(CrawlConfig(bytes=1000))
-    coordinator.hear(make_beat(0, body_bytes=600, is_idle=False))
-    coordinator.hear(make_beat(1, body_bytes=600, is_idle=False))
+    coordinator.receive(make_beat(0, body_bytes=600, is_idle=False))
+    coordinator.receive(make_beat(1, body_bytes=600, is_idle=False))
     assert coordinator.ended == "bytes"
 
 
@@ -154,19 +154,19 @@ def test_the_limit_of_time_counts_earlier_runs() -> None:
 def test_what_is_found_to_be_in_scope_is_told_to_all_once() -> None:
     coordinator = make_coordinator()
     told = Control("scope", additions=("example.org",))
-    assert coordinator.hear(ScopeFound(0, ("example.org",))) == [(0, told), (1, told)]
-    assert coordinator.hear(ScopeFound(1, ("example.org",))) == []
-    assert coordinator.hear(Arrival(1, 2, 300, 0, 0)) == [(1, told), (1, Heard(2))]
-    assert coordinator.hear(Arrival(1, 3, 300, 0, 0, ("example.org",))) == [(1, Heard(3))]
+    assert coordinator.receive(ScopeFound(0, ("example.org",))) == [(0, told), (1, told)]
+    assert coordinator.receive(ScopeFound(1, ("example.org",))) == []
+    assert coordinator.receive(Arrival(1, 2, 300, 0, 0)) == [(1, told), (1, Heard(2))]
+    assert coordinator.receive(Arrival(1, 3, 300, 0, 0, ("example.org",))) == [(1, Heard(3))]
 
 
 def test_a_shard_that_comes_late_hears_of_the_pause_and_of_the_end() -> None:
     coordinator = make_coordinator()
-    coordinator.obey("pause")
-    assert coordinator.hear(Arrival(1, 2, 300, 0, 0)) == [(1, Control("pause")), (1, Heard(2))]
-    coordinator.obey("resume")
-    coordinator.obey("stop")
-    assert coordinator.hear(Arrival(1, 3, 300, 0, 0)) == [(1, Control("stop", "stopped")), (1, Heard(3))]
+    coordinator.execute("pause")
+    assert coordinator.receive(Arrival(1, 2, 300, 0, 0)) == [(1, Control("pause")), (1, Heard(2))]
+    coordinator.execute("resume")
+    coordinator.execute("stop")
+    assert coordinator.receive(Arrival(1, 3, 300, 0, 0)) == [(1, Control("stop", "stopped")), (1, Heard(3))]
 
 
 def test_shards_are_slowed_while_there_is_a_reason_and_the_crawl_may_end_meanwhile() -> None:
@@ -175,54 +175,54 @@ def test_shards_are_slowed_while_there_is_a_reason_and_the_crawl_may_end_meanwhi
     assert coordinator.slow(slow.reason) == [(0, slow), (1, slow)]
     assert coordinator.slow(slow.reason) == []
     assert coordinator.state == "running"
-    coordinator.lose(1)
-    assert coordinator.hear(Arrival(1, 2, 300, 0, 0)) == [(1, slow), (1, Heard(2))]
+    coordinator.note_exit(1)
+    assert coordinator.receive(Arrival(1, 2, 300, 0, 0)) == [(1, slow), (1, Heard(2))]
     assert coordinator.slow("") == [(0, Control("slow")), (1, Control("slow"))]
-    assert coordinator.hear(Arrival(1, 3, 300, 0, 0)) == [(1, Heard(3))]
+    assert coordinator.receive(Arrival(1, 3, 300, 0, 0)) == [(1, Heard(3))]
     coordinator.slow(slow.reason)
-    coordinator.hear(make_beat(0))
-    assert (0, Round(1)) in coordinator.hear(make_beat(1, epoch=3))
+    coordinator.receive(make_beat(0))
+    assert (0, Round(1)) in coordinator.receive(make_beat(1, epoch=3))
 
 
 def test_a_halt_follows_a_stop_but_nothing_else_does() -> None:
     coordinator = make_coordinator(shards=1)
-    coordinator.obey("stop")
+    coordinator.execute("stop")
     assert coordinator.end("done") == []
-    assert not coordinator.obey("resume")[0].is_done
-    assert coordinator.obey("halt")[1] == [(0, Control("halt", "halted"))]
+    assert not coordinator.execute("resume")[0].is_done
+    assert coordinator.execute("halt")[1] == [(0, Control("halt", "halted"))]
 
 
 def test_a_crawl_is_paused_when_no_shard_has_anything_under_way() -> None:
     coordinator = make_coordinator()
-    coordinator.hear(say(0, "running"))
+    coordinator.receive(say(0, "running"))
     assert coordinator.state == "running"
-    coordinator.obey("pause")
-    coordinator.hear(say(0, "paused"))
-    coordinator.hear(say(1, "pausing"))
-    assert coordinator.obey("status")[0].state == "pausing"
-    coordinator.hear(say(1, "paused"))
-    assert coordinator.obey("status")[0].state == "paused"
+    coordinator.execute("pause")
+    coordinator.receive(say(0, "paused"))
+    coordinator.receive(say(1, "pausing"))
+    assert coordinator.execute("status")[0].state == "pausing"
+    coordinator.receive(say(1, "paused"))
+    assert coordinator.execute("status")[0].state == "paused"
     # What was said before it went on does not count.
-    coordinator.obey("resume")
-    coordinator.obey("pause")
+    coordinator.execute("resume")
+    coordinator.execute("pause")
     assert coordinator.state == "pausing"
-    coordinator.hear(say(0, "paused"))
+    coordinator.receive(say(0, "paused"))
     # Who is dead does nothing, and who comes back has to say so.
-    coordinator.lose(1)
+    coordinator.note_exit(1)
     assert coordinator.state == "paused"
-    coordinator.hear(Arrival(1, 2, 300, 0, 0))
+    coordinator.receive(Arrival(1, 2, 300, 0, 0))
     assert coordinator.state == "pausing"
-    coordinator.obey("stop")
+    coordinator.execute("stop")
     assert coordinator.state == "stopping"
 
 
 def test_what_a_shard_had_counted_before_it_died_still_counts() -> None:
     coordinator = make_coordinator(shards=1)
     for epoch in (1, 2, 3):
-        coordinator.hear(Arrival(0, epoch, 100, 0, 0))
-        coordinator.hear(count(epoch, 3))
-        coordinator.hear(count(epoch, 5))
-        coordinator.lose(0)
+        coordinator.receive(Arrival(0, epoch, 100, 0, 0))
+        coordinator.receive(count(epoch, 3))
+        coordinator.receive(count(epoch, 5))
+        coordinator.note_exit(0)
     beat = coordinator.beats[0]
     assert (beat.epoch, beat.wire_bytes, beat.pages) == (3, 1500, 5)
     assert (beat.statuses, beat.failures) == ({"200": 15, "only-1": 5, "only-2": 5, "only-3": 5}, {"timeout": 15})
@@ -255,7 +255,7 @@ def count(epoch: int, number: int) -> Beat:
 
 @pytest.mark.parametrize("command", ["", "dance"])
 def test_an_unknown_command_is_told_so(command: str) -> None:
-    answer, outgoing = make_coordinator().obey(command)
+    answer, outgoing = make_coordinator().execute(command)
     assert not answer.is_done
     assert repr(command) in answer.message
     assert outgoing == []
@@ -268,7 +268,7 @@ def test_the_command_line_reaches_the_coordinator() -> None:
 
     async def story() -> None:
         coordinator = make_coordinator()
-        coordinator.hear(make_beat(1))
+        coordinator.receive(make_beat(1))
         hub = CoordinatorHub(coordinator, address, lambda: changes.append(coordinator.is_paused))
         hub.open()
         try:
@@ -296,10 +296,10 @@ def test_the_command_line_reaches_the_coordinator() -> None:
 def test_permits_come_back_from_a_shard_that_waits_for_some_itself() -> None:
     """It may have one by now, of a page that was none, and no host that may be asked."""
     coordinator = make_coordinator(CrawlConfig(pages=2))
-    coordinator.hear(PermitsWanted(0, 1, 64))
-    coordinator.hear(PermitsWanted(0, 1, 64))
-    assert coordinator.hear(PermitsWanted(0, 1, 64)) == [(1, Recall(1))]
-    assert coordinator.hear(PermitsWanted(1, 1, 64)) == [(0, Recall(1)), (1, Recall(1))]
+    coordinator.receive(PermitsWanted(0, 1, 64))
+    coordinator.receive(PermitsWanted(0, 1, 64))
+    assert coordinator.receive(PermitsWanted(0, 1, 64)) == [(1, Recall(1))]
+    assert coordinator.receive(PermitsWanted(1, 1, 64)) == [(0, Recall(1)), (1, Recall(1))]
 
 
 def test_a_change_is_told_to_all_and_to_those_that_come_later() -> None:
@@ -309,18 +309,18 @@ def test_a_change_is_told_to_all_and_to_those_that_come_later() -> None:
     last = Control("filters", exclude=("/b",))
     coordinator.announce(last)
     coordinator.announce(Control("seeds"))
-    coordinator.lose(1)
-    outgoing = coordinator.hear(Arrival(1, 2, 101, 0, 0))
+    coordinator.note_exit(1)
+    outgoing = coordinator.receive(Arrival(1, 2, 101, 0, 0))
     assert outgoing == [(1, last), (1, Control("seeds")), (1, Heard(2))]
 
 
 def test_a_change_between_two_rounds_means_that_it_is_not_over() -> None:
     coordinator = make_coordinator()
-    coordinator.hear(make_beat(0))
-    coordinator.hear(make_beat(1))
-    coordinator.hear(answer(0, 1))
-    coordinator.hear(answer(1, 1))
-    coordinator.hear(answer(0, 2))
+    coordinator.receive(make_beat(0))
+    coordinator.receive(make_beat(1))
+    coordinator.receive(answer(0, 1))
+    coordinator.receive(answer(1, 1))
+    coordinator.receive(answer(0, 2))
     coordinator.announce(Control("seeds"))
-    assert coordinator.hear(answer(1, 2)) == []
+    assert coordinator.receive(answer(1, 2)) == []
     assert not coordinator.ended

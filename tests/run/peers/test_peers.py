@@ -111,7 +111,7 @@ class Crawl:
     async def stop(self, shard: Shard) -> None:
         self.open.remove(shard)
         await shard.close()
-        self.coordinator.lose(shard.number)
+        self.coordinator.note_exit(shard.number)
 
     async def stop_all(self) -> None:
         for shard in list(self.open):
@@ -452,7 +452,7 @@ def test_commands_and_findings_reach_all_shards(tell: Callable[..., None]) -> No
     async def story(crawl: Crawl) -> None:
         first, second = await crawl.start(0), await crawl.start(1)
         await until(lambda: len(crawl.coordinator.present) == 2)
-        crawl.hub.send(crawl.coordinator.obey("pause")[1])
+        crawl.hub.send(crawl.coordinator.execute("pause")[1])
         await until(lambda: bool(first.controls and second.controls))
         first.peers.tell_scope(("example.test",))
         found = Control("scope", additions=("example.test",))

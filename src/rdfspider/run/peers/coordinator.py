@@ -116,7 +116,7 @@ class Coordinator:
         """The shards that have arrived and not died since."""
         return frozenset(self._epochs)
 
-    def hear(self, message: ShardMessage) -> Outgoing:
+    def receive(self, message: ShardMessage) -> Outgoing:
         """Handle a message from a shard; messages from an earlier epoch of it are dropped."""
         if isinstance(message, Arrival):
             return self._welcome(message)
@@ -136,7 +136,7 @@ class Coordinator:
             case RoundAnswer():
                 return self._take_answer(message)
 
-    def lose(self, shard: int) -> None:
+    def note_exit(self, shard: int) -> None:
         """Note that a shard's process has ended. Its permits stay given out until it is back and reports its committed pages."""
         self._epochs.pop(shard, None)
         self._quiet.discard(shard)
@@ -150,7 +150,7 @@ class Coordinator:
             self._end_rounds()
         return self._give_permits()
 
-    def obey(self, command: str) -> tuple[CommandAnswer, Outgoing]:
+    def execute(self, command: str) -> tuple[CommandAnswer, Outgoing]:
         """Carry out a user's command."""
         match command:
             case CommandName.STATUS:
@@ -331,7 +331,7 @@ class CoordinatorHub:
         sender, *rest = frames
         try:
             if len(rest) == 1:
-                self.send(self._coordinator.hear(_decoder.decode(rest[0])))
+                self.send(self._coordinator.receive(_decoder.decode(rest[0])))
                 self._on_change()
             else:
                 self._answer([sender, *rest[:-1]], rest[-1])
@@ -345,7 +345,7 @@ class CoordinatorHub:
             if self._change is not None and asked.command in CHANGES:
                 answer, outgoing = self._change(asked)
             else:
-                answer, outgoing = self._coordinator.obey(asked.command)
+                answer, outgoing = self._coordinator.execute(asked.command)
         except msgspec.MsgspecError as error:
             answer, outgoing = CommandAnswer(False, f"this is no command: {error}"), []
         self.send(outgoing)
