@@ -46,7 +46,7 @@ def test_a_scope_that_grew_here_and_elsewhere_at_once(tmp_path: Path, monkeypatc
     async def widen() -> None:
         committer, frontier, _ = open_committer(tmp_path)
         peers = open_peers(committer, frontier, CONFIG)
-        monkeypatch.setattr(peers, "tell_scope", told.append)
+        monkeypatch.setattr(peers.coordinator, "tell_scope", told.append)
         committer.receive(1, 1, 1, [Discovered(FOUND, found_as="seed")])
         committer.widen_scope((HEARD,))
         committer.finish()

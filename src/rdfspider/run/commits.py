@@ -26,7 +26,7 @@ from rdfspider.discover.scope import Router, Scope, load_scope_additions, stage_
 from rdfspider.fetch.robots import PRODUCT, make_user_agent
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.records import Capture, Discovered, Extraction, Finished
+from rdfspider.records import Capture, Discovered, Finished
 from rdfspider.run.heartbeat import DataCounts, Meter
 from rdfspider.run.peers.messages import encode_links
 from rdfspider.run.peers.peers import Peers
@@ -251,9 +251,9 @@ class Committer:
         self._in_commit = 0
         self.waiting_bytes -= sum(map(count_bytes, group))
         self.waiting_body_bytes -= sum(map(count_body_bytes, group))
-        peers.permits.spend(sum(item.verdict.is_page for item in group))
+        peers.coordinator.permits.spend(sum(item.verdict.is_page for item in group))
         if self._new_scope:
-            peers.tell_scope(tuple(self._new_scope))
+            peers.coordinator.tell_scope(tuple(self._new_scope))
             self._new_scope.clear()
         peers.after_commit()
 
@@ -312,20 +312,18 @@ def make_facts(item: Finished, written: Written | None) -> PageFacts:
         last_modified=exchange.header("last-modified") if is_kept else "",
         captured=written.captured if is_kept else 0.0,
         body_bytes=len(exchange.page.body),
-        quads=_count_quads(item.extraction),
+        quads=sum(nquads.count("\n") for nquads in item.extraction.statements.values()) if item.extraction else 0,
         position=written.position,
         judgement=item.judgement,
     )
 
 
 def count_bytes(finished: Finished) -> int:
-    """Count the memory that an outcome holds, without its links."""
-    return count_body_bytes(finished) + (count_read_bytes(finished.extraction) if finished.extraction else 0)
-
-
-def count_read_bytes(extraction: Extraction) -> int:
-    """Count what was extracted from a page: its text and statements."""
-    return len(extraction.text) + sum(map(len, extraction.statements.values()))
+    """Count the memory that an outcome holds, without its links: its body, text and statements."""
+    total = count_body_bytes(finished)
+    if extraction := finished.extraction:
+        total += len(extraction.text) + sum(map(len, extraction.statements.values()))
+    return total
 
 
 def count_body_bytes(finished: Finished) -> int:
@@ -338,10 +336,6 @@ def check_disk(folder: Path, number: int) -> None:
     frontier = frontier_folder(folder, number)
     if not frontier.is_dir() and any(beat.shard == number for beat in read_status(folder).shards):
         raise FileNotFoundError(errno.ENOENT, "its frontier is missing", str(frontier))
-
-
-def _count_quads(extraction: Extraction | None) -> int:
-    return sum(nquads.count("\n") for nquads in extraction.statements.values()) if extraction else 0
 
 
 def _open_archive(number: int, folder: Path, config: Config, frontier: Frontier) -> ArchiveWriter:

@@ -88,7 +88,7 @@ class Shard:
         await self._changes.finish()
         if not self._order.is_again:
             # By the coordinator's welcome it is known whether the crawl is already over.
-            await self._peers.welcome.wait()
+            await self._peers.coordinator.welcome.wait()
             await self._changes.retry_seeds()
         self._is_ready = True
         commits = asyncio.create_task(self._committer.run(self._peers, self._after_commit))
@@ -134,14 +134,14 @@ class Shard:
     def _may_lease(self) -> bool:
         config = self._order.config
         return (
-            self._peers.welcome.is_set()
+            self._peers.coordinator.welcome.is_set()
             and not (self._is_paused or self._is_stopping or self._slowed)
             and len(self._visits) < _VISITS_PER_CONNECTION * config.fetch.connections
             and self._committer.waiting < _WAITING_GROUPS * config.run.group_pages
             and self._visits.kept_bytes < config.fetch.max_flight_bytes
             and not self._committer.suspended
             and not self._peers.is_outbox_full
-            and self._peers.permits.has_one()
+            and self._peers.coordinator.permits.has_one()
         )
 
     def _note_failure(self, task: asyncio.Task[None]) -> None:
@@ -221,7 +221,7 @@ class Shard:
 
     def _send_beat(self) -> None:
         condition = self._find_condition()
-        self._peers.send_beat(
+        self._peers.coordinator.send_beat(
             make_beat(self._order.number, self._frontier, self._meter, self._store.data_counts, condition)
         )
 

@@ -67,7 +67,7 @@ class Visits:
         self._scope = parts.scope
         self._router = parts.router
         self._committer = parts.committer
-        self._permits = parts.peers.permits
+        self._permits = parts.peers.coordinator.permits
         self._meter = parts.meter
         self._on_end = on_end
         self._rules = RecentRules()

@@ -411,27 +411,27 @@ def test_the_limit_of_pages_is_exact_over_shards_and_their_restarts(tell: Callab
         first, second = await crawl.start(0), await crawl.start(1)
         taken = 0
         while taken < 6:
-            await until(first.peers.permits.has_one)
-            first.peers.permits.reserve()
+            await until(first.peers.coordinator.permits.has_one)
+            first.peers.coordinator.permits.reserve()
             taken += 1
-        await until(second.peers.permits.has_one)
+        await until(second.peers.coordinator.permits.has_one)
         await crawl.stop(first)
         # Permits of the dead one may have been spent: they are not given to anybody before it is back.
         rest = 0
         for _ in range(40):
             await asyncio.sleep(0.01)
-            while second.peers.permits.has_one():
-                second.peers.permits.reserve()
+            while second.peers.coordinator.permits.has_one():
+                second.peers.coordinator.permits.reserve()
                 rest += 1
         assert rest <= 4
         first = await crawl.start(0)
         while rest < 10:
-            await until(second.peers.permits.has_one)
-            second.peers.permits.reserve()
+            await until(second.peers.coordinator.permits.has_one)
+            second.peers.coordinator.permits.reserve()
             rest += 1
         await asyncio.sleep(0.1)
-        assert not second.peers.permits.has_one()
-        assert not first.peers.permits.has_one()
+        assert not second.peers.coordinator.permits.has_one()
+        assert not first.peers.coordinator.permits.has_one()
 
     tell(story, pages=10)
 
@@ -439,11 +439,11 @@ def test_the_limit_of_pages_is_exact_over_shards_and_their_restarts(tell: Callab
 def test_permits_that_are_not_used_go_to_who_waits(tell: Callable[..., None]) -> None:
     async def story(crawl: Crawl) -> None:
         first, second = await crawl.start(0), await crawl.start(1)
-        await until(first.peers.permits.has_one)
-        first.peers.permits.receive(0)
+        await until(first.peers.coordinator.permits.has_one)
+        first.peers.coordinator.permits.receive(0)
         for _ in range(2):
-            await until(second.peers.permits.has_one)
-            second.peers.permits.reserve()
+            await until(second.peers.coordinator.permits.has_one)
+            second.peers.coordinator.permits.reserve()
 
     tell(story, pages=2)
 
@@ -454,7 +454,7 @@ def test_commands_and_findings_reach_all_shards(tell: Callable[..., None]) -> No
         await until(lambda: len(crawl.coordinator.present) == 2)
         crawl.hub.send(crawl.coordinator.execute("pause")[1])
         await until(lambda: bool(first.controls and second.controls))
-        first.peers.tell_scope(("example.test",))
+        first.peers.coordinator.tell_scope(("example.test",))
         found = Control("scope", additions=("example.test",))
         await until(lambda: found in first.controls and found in second.controls)
         await crawl.stop(second)
@@ -593,7 +593,9 @@ def check_pace(visits: list[tuple[float, float]]) -> None:
 def send_beats(shards: list[Shard]) -> None:
     for shard in shards:
         frontier = shard.frontier
-        shard.peers.send_beat(Beat(shard.number, frontier.epoch, 0.0, 1, frontier.generation, shard.is_idle))
+        shard.peers.coordinator.send_beat(
+            Beat(shard.number, frontier.epoch, 0.0, 1, frontier.generation, shard.is_idle)
+        )
 
 
 class Player:

@@ -72,11 +72,13 @@ class CoordinatorClient:
         self._handlers = handlers
         self._scope = scope
         self.permits = PermitPool(config.crawl.pages > 0, self._ask_permits, self._return_permits)
+        """Permits to fetch pages, if the crawl has a limit of pages."""
         self._parent_pid = os.getppid()
         self._silent_ticks = 0
         self._has_beaten = False
         self.welcome = asyncio.Event()
-        """Set when the coordinator has answered this shard's arrival; its commands have been received by then."""
+        """Set when the coordinator has answered this shard's arrival, and its commands have been received. Before that nothing is
+        fetched, as the crawl may be paused or over."""
         self._wire: LoopSocket | None = None
 
     def open(self, context: "zmq.Context[zmq.Socket[bytes]]") -> None:
@@ -108,7 +110,7 @@ class CoordinatorClient:
         self._send(beat)
 
     def tell_scope(self, additions: tuple[str, ...]) -> None:
-        """Report URLs that widen the scope."""
+        """Tell all shards, through the coordinator, which URLs widen the scope."""
         self._send(ScopeFound(self._shard, additions))
 
     def tick(self) -> None:

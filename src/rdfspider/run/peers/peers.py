@@ -15,7 +15,6 @@ import msgspec
 import zmq
 
 from rdfspider.config import Config
-from rdfspider.crawl.messages import Beat
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.entries import GapError
 from rdfspider.frontier.frontier import Frontier
@@ -38,7 +37,6 @@ from rdfspider.run.peers.messages import (
     Repeated,
     decode_outbox_entry,
 )
-from rdfspider.run.peers.permits import PermitPool
 from rdfspider.run.peers.sockets import AddressBook, LoopSocket, open_inlet, open_outlet
 
 _log = logging.getLogger(__name__)
@@ -95,7 +93,7 @@ class Peers:
         self._clocks = AddressClocks(delay_s, grant_s, self._clock, self.others)
         self.gate = AddressGate(shards, delay_s, self._clock, self._send)
         self.claims = Claims(shard, shards, frontier, self._clock, self._send)
-        self._coordinator = CoordinatorClient(shard, addresses.coordinator, frontier, config, handlers, scope)
+        self.coordinator = CoordinatorClient(shard, addresses.coordinator, frontier, config, handlers, scope)
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._peers: dict[int, _Peer] = {}
         self._own: list[PeerMessage] = []
@@ -112,7 +110,7 @@ class Peers:
             delivery, intake = Delivery(self._frontier, number), Intake(self._frontier, number)
             self._peers[number] = _Peer(outlet, delivery, intake, heard_at=now)
         self._inlet = LoopSocket(open_inlet(self._context, self._addresses[self._shard]), self._read)
-        self._coordinator.open(self._context)
+        self.coordinator.open(self._context)
         self._ticks = asyncio.create_task(self._tick_forever())
 
     async def close(self) -> None:
@@ -121,23 +119,13 @@ class Peers:
             self._ticks.cancel()
         self.gate.close()
         self.claims.close()
-        self._coordinator.close()
+        self.coordinator.close()
         if self._inlet is not None:
             self._inlet.close()
         for peer in self._peers.values():
             peer.socket.close()
         # Waits, but only for a moment, until the last messages to the coordinator are sent.
         await asyncio.to_thread(self._context.term)
-
-    @property
-    def permits(self) -> PermitPool:
-        """Permits to fetch pages, if the crawl has a limit of pages."""
-        return self._coordinator.permits
-
-    @property
-    def welcome(self) -> asyncio.Event:
-        """Set when the coordinator has answered; before that, nothing is fetched, as the crawl may be paused or over."""
-        return self._coordinator.welcome
 
     @property
     def is_outbox_full(self) -> bool:
@@ -162,14 +150,6 @@ class Peers:
                 self._send(number, received)
             self._deliver(number, peer)
 
-    def send_beat(self, beat: Beat) -> None:
-        """Send a beat to the coordinator."""
-        self._coordinator.send_beat(beat)
-
-    def tell_scope(self, additions: tuple[str, ...]) -> None:
-        """Tell all shards, through the coordinator, which URLs widen the scope."""
-        self._coordinator.tell_scope(additions)
-
     async def _tick_forever(self) -> None:
         for tick in itertools.count():
             for number, peer in self._peers.items():
@@ -179,7 +159,7 @@ class Peers:
                     self._post(peer)
             self.claims.sweep()
             if tick % _BEAT_TICKS == 0:
-                self._coordinator.tick()
+                self.coordinator.tick()
             if tick % _SWEEP_TICKS == 0:
                 self.gate.sweep()
                 self._pass_on(self._clocks.due())
