@@ -98,6 +98,7 @@ class Beat(Struct, frozen=True, tag=2):
     memory_total_bytes: int = 0
     cpu_percent: float = 0.0
     connections: int = 0
+    """Requests in flight."""
     pages: int = 0
     """Committed responses with a 2xx status."""
     body_bytes: int = 0
@@ -111,7 +112,7 @@ class Beat(Struct, frozen=True, tag=2):
     fetching: tuple[Fetching, ...] = ()
     """Some of the requests in flight, the oldest."""
     waiting_hosts: tuple[HostEntry, ...] = ()
-    """The hosts in memory with the longest wait until their next request, and why."""
+    """The hosts in memory with the longest wait until their next request, and why; hosts on disk may wait longer."""
     archive_bytes: int = 0
     """The length of its WARC files."""
     quads: dict[str, int] = {}
@@ -126,8 +127,8 @@ class Beat(Struct, frozen=True, tag=2):
     statuses: dict[str, int] = {}
     """Outcomes, by HTTP status or error."""
     errands: dict[str, int] = {}
-    """Responses to requests for prerequisites, by `codes.PREREQUISITE_REASONS`; they are not among the statuses. Programs
-    that read status.json know this name."""
+    """Responses to requests for prerequisites: sitemap, context, or without success no-sitemap, no-context; they are not among
+    the statuses. Programs that read status.json know this name."""
     failures: dict[str, int] = {}
     """URLs that failed for good, by reason."""
     robots: dict[str, int] = {}

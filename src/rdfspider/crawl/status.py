@@ -40,15 +40,13 @@ _Number = TypeVar("_Number", int, float)
 
 
 class Totals(Counts, kw_only=True):
-    """The sums over all shards: of the whole crawl, and from `wire_bytes` on, of this run."""
+    """The sums over all shards: of the whole crawl, and from `wire_bytes` on, of this run. Fields without a description mean what
+    they mean in a Beat."""
 
     archive_bytes: int = 0
-    """The length of all WARC files."""
     queued: dict[str, int] = msgspec.field(default_factory=dict)
-    """URLs to be fetched, by priority from 0 (first) to 7."""
     quads_by_syntax: dict[str, int] = msgspec.field(default_factory=dict)
     problems: dict[str, int] = msgspec.field(default_factory=dict)
-    """Problems of pages, by code."""
     types: dict[str, int] = msgspec.field(default_factory=dict)
     """The most frequent types, as IRIs, most frequent first. Each shard reports only its own most frequent ones, so types
     that are rare on some shards are counted too low."""
@@ -56,33 +54,22 @@ class Totals(Counts, kw_only=True):
     """The most frequent properties, counted in the same way."""
     wire_bytes: int = 0
     connections: int = 0
-    """Requests in flight."""
     visits: dict[str, int] = msgspec.field(default_factory=dict)
-    """Open leases by kind: name, robots or page; including those that wait for an address."""
     fetching: tuple[Fetching, ...] = ()
-    """Some of the requests in flight, the oldest."""
     waiting_hosts: tuple[HostEntry, ...] = ()
-    """The hosts in memory with the longest current wait, and why; hosts on disk may wait longer."""
     statuses: dict[str, int] = msgspec.field(default_factory=dict)
     """Responses by HTTP status, without those of prerequisites."""
     errands: dict[str, int] = msgspec.field(default_factory=dict)
-    """Responses to requests for prerequisites: sitemap, context, or without success no-sitemap, no-context. Programs that read
-    status.json know this name."""
     errors: dict[str, int] = msgspec.field(default_factory=dict)
     """Exchanges without a page, by the failure's code."""
     failures: dict[str, int] = msgspec.field(default_factory=dict)
-    """URLs that failed for good, by reason."""
     robots: dict[str, int] = msgspec.field(default_factory=dict)
-    """URLs that robots.txt files allowed and disallowed; and how many requested files had rules, did not exist (absent), or were
-    unreachable."""
     turned_away: dict[str, int] = msgspec.field(default_factory=dict)
-    """Links that were not followed, by rule."""
     cpu_s: dict[str, float] = msgspec.field(default_factory=dict)
     """Processor time by stage; `all` is that of the processes."""
     slowest_hosts: dict[str, float] = msgspec.field(default_factory=dict)
     """The slowest of the recently contacted hosts, with their mean seconds per request, slowest first."""
     finds: tuple[Find, ...] = ()
-    """The latest pages with structured data, newest last."""
 
 
 class Status(Struct, frozen=True, kw_only=True):
@@ -101,7 +88,7 @@ class Status(Struct, frozen=True, kw_only=True):
     """Pages per second, over the last seconds."""
     bytes_s: float = 0.0
     """Bytes of bodies on the wire per second, over the last seconds."""
-    limits: dict[str, float] = msgspec.field(default_factory=dict)
+    limits: dict[str, float] = {}
     """The limits of the whole crawl that are set, by setting."""
     totals: Totals = msgspec.field(default_factory=Totals)
     shards: tuple[Beat, ...] = ()
