@@ -78,14 +78,14 @@ def test_one_that_fails_again_and_again_is_given_up_and_one_that_worked_in_betwe
     async def story() -> None:
         children = Children(1, 1, 7, 1, 1, 1)
         judge = {1: Fate.FAILED, 7: Fate.WORKED}
-        failures: list[int] = []
+        codes: list[int] = []
 
         def judge_exit(ended: Exit) -> Fate:
-            failures.append(ended.failures)
+            codes.append(ended.code)
             return judge[ended.code]
 
         assert not await Supervisor("it", children.start, judge_exit, QUICK).run()
-        assert failures == [1, 2, 3, 1, 2, 3]
+        assert codes == [1, 1, 7, 1, 1, 1]
 
     run(story)
 

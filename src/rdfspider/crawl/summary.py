@@ -149,14 +149,14 @@ def write_counts(counts: Mapping[str, int], most: int = _COUNTS_SHOWN) -> str:
     return ", ".join(f"{name} {count:,}" for name, count in shown) + (", …" if len(counts) > most else "")
 
 
-def write_names(counts: Mapping[str, int], most: int = _COUNTS_SHOWN) -> str:
+def write_names(counts: Mapping[str, int]) -> str:
     """List the most frequent types or properties, with short names."""
     by_name: dict[str, int] = {}
     for iri, count in counts.items():
         # schema.org is written with http and https, but is one vocabulary.
         name = shorten_name(iri)
         by_name[name] = by_name.get(name, 0) + count
-    return write_counts(by_name, most)
+    return write_counts(by_name)
 
 
 def shorten_name(iri: str) -> str:

@@ -38,7 +38,7 @@ Wait = Callable[[], float]
 class DiedError(Exception):
     """The child has ended instead of answering; has its exit status, and the end of its stderr if that is kept."""
 
-    def __init__(self, status: int, last_words: str = "") -> None:
+    def __init__(self, status: int, last_words: str) -> None:
         super().__init__(describe_exit(status))
         self.status = status
         self.last_words = last_words

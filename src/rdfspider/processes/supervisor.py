@@ -72,8 +72,6 @@ class Exit(NamedTuple):
     code: int
     has_recovered: bool
     """Whether it lived long enough and was not stuck."""
-    failures: int
-    """The number of failures in a row, if this end counts as one."""
 
 
 class Supervisor:
@@ -84,13 +82,13 @@ class Supervisor:
         name: str,
         start: Callable[[], Awaitable[SupervisedChild]],
         judge: Callable[[Exit], Fate],
-        policy: RestartPolicy | None = None,
+        policy: RestartPolicy,
     ) -> None:
         """`name` is the child's name in log messages; `judge` decides what follows from its end."""
         self._name = name
         self._start = start
         self._judge = judge
-        self._policy = policy or RestartPolicy()
+        self._policy = policy
         self._child: SupervisedChild | None = None
         self._is_stopping = False
         self._is_killed = False
@@ -112,7 +110,7 @@ class Supervisor:
             started = time.monotonic()
             code = await self._run_child()
             has_recovered = time.monotonic() - started > policy.recovered_s and not self._is_stuck
-            fate = self._judge(Exit(code, has_recovered, failures + 1))
+            fate = self._judge(Exit(code, has_recovered))
             if fate is Fate.OVER or self._is_stopping:
                 return True
             failures = failures + 1 if fate is Fate.FAILED else 0

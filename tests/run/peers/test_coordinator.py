@@ -33,7 +33,7 @@ class FakeClock(Clock):
 def make_coordinator(config: CrawlConfig = NO_LIMITS, shards: int = 2, spent_s: float = 0.0) -> Coordinator:
     coordinator = Coordinator(shards, config, spent_s, clock=FakeClock())
     for shard in range(shards):
-        coordinator.receive(Arrival(shard, 1, 100 + shard, 0, 0))
+        coordinator.receive(Arrival(shard, 1, 0, 0))
     return coordinator
 
 
@@ -95,7 +95,7 @@ def test_a_crawl_does_not_end_while_a_shard_is_missing() -> None:
     assert coordinator.present == {0}
     assert coordinator.receive(answer(0, 1)) == []
     assert coordinator.receive(make_beat(0)) == [(0, Heard(1))]
-    coordinator.receive(Arrival(1, 2, 300, 0, 0))
+    coordinator.receive(Arrival(1, 2, 0, 0))
     assert coordinator.receive(make_beat(0)) == [(0, Heard(1))]
     assert coordinator.receive(make_beat(1, epoch=1)) == []
     assert (1, Round(2)) in coordinator.receive(make_beat(1, epoch=2))
@@ -132,7 +132,7 @@ def test_the_limit_of_pages_ends_a_crawl_when_they_are_committed() -> None:
 
 def test_a_crawl_that_had_all_its_pages_ends_at_once() -> None:
     coordinator = Coordinator(1, CrawlConfig(pages=4), clock=FakeClock())
-    assert coordinator.receive(Arrival(0, 2, 100, 4, 0)) == [(0, Control("stop", "pages")), (0, Heard(2))]
+    assert coordinator.receive(Arrival(0, 2, 4, 0)) == [(0, Control("stop", "pages")), (0, Heard(2))]
 
 
 def test_the_limit_of_bytes_ends_a_crawl() -> None:
@@ -156,17 +156,17 @@ def test_what_is_found_to_be_in_scope_is_told_to_all_once() -> None:
     told = Control("scope", additions=("example.org",))
     assert coordinator.receive(ScopeFound(0, ("example.org",))) == [(0, told), (1, told)]
     assert coordinator.receive(ScopeFound(1, ("example.org",))) == []
-    assert coordinator.receive(Arrival(1, 2, 300, 0, 0)) == [(1, told), (1, Heard(2))]
-    assert coordinator.receive(Arrival(1, 3, 300, 0, 0, ("example.org",))) == [(1, Heard(3))]
+    assert coordinator.receive(Arrival(1, 2, 0, 0)) == [(1, told), (1, Heard(2))]
+    assert coordinator.receive(Arrival(1, 3, 0, 0, ("example.org",))) == [(1, Heard(3))]
 
 
 def test_a_shard_that_comes_late_hears_of_the_pause_and_of_the_end() -> None:
     coordinator = make_coordinator()
     coordinator.execute("pause")
-    assert coordinator.receive(Arrival(1, 2, 300, 0, 0)) == [(1, Control("pause")), (1, Heard(2))]
+    assert coordinator.receive(Arrival(1, 2, 0, 0)) == [(1, Control("pause")), (1, Heard(2))]
     coordinator.execute("resume")
     coordinator.execute("stop")
-    assert coordinator.receive(Arrival(1, 3, 300, 0, 0)) == [(1, Control("stop", "stopped")), (1, Heard(3))]
+    assert coordinator.receive(Arrival(1, 3, 0, 0)) == [(1, Control("stop", "stopped")), (1, Heard(3))]
 
 
 def test_shards_are_slowed_while_there_is_a_reason_and_the_crawl_may_end_meanwhile() -> None:
@@ -176,9 +176,9 @@ def test_shards_are_slowed_while_there_is_a_reason_and_the_crawl_may_end_meanwhi
     assert coordinator.slow(slow.reason) == []
     assert coordinator.state == "running"
     coordinator.note_exit(1)
-    assert coordinator.receive(Arrival(1, 2, 300, 0, 0)) == [(1, slow), (1, Heard(2))]
+    assert coordinator.receive(Arrival(1, 2, 0, 0)) == [(1, slow), (1, Heard(2))]
     assert coordinator.slow("") == [(0, Control("slow")), (1, Control("slow"))]
-    assert coordinator.receive(Arrival(1, 3, 300, 0, 0)) == [(1, Heard(3))]
+    assert coordinator.receive(Arrival(1, 3, 0, 0)) == [(1, Heard(3))]
     coordinator.slow(slow.reason)
     coordinator.receive(make_beat(0))
     assert (0, Round(1)) in coordinator.receive(make_beat(1, epoch=3))
@@ -210,7 +210,7 @@ def test_a_crawl_is_paused_when_no_shard_has_anything_under_way() -> None:
     # Who is dead does nothing, and who comes back has to say so.
     coordinator.note_exit(1)
     assert coordinator.state == "paused"
-    coordinator.receive(Arrival(1, 2, 300, 0, 0))
+    coordinator.receive(Arrival(1, 2, 0, 0))
     assert coordinator.state == "pausing"
     coordinator.execute("stop")
     assert coordinator.state == "stopping"
@@ -219,7 +219,7 @@ def test_a_crawl_is_paused_when_no_shard_has_anything_under_way() -> None:
 def test_what_a_shard_had_counted_before_it_died_still_counts() -> None:
     coordinator = make_coordinator(shards=1)
     for epoch in (1, 2, 3):
-        coordinator.receive(Arrival(0, epoch, 100, 0, 0))
+        coordinator.receive(Arrival(0, epoch, 0, 0))
         coordinator.receive(count(epoch, 3))
         coordinator.receive(count(epoch, 5))
         coordinator.note_exit(0)
@@ -310,7 +310,7 @@ def test_a_change_is_told_to_all_and_to_those_that_come_later() -> None:
     coordinator.announce(last)
     coordinator.announce(Control("seeds"))
     coordinator.note_exit(1)
-    outgoing = coordinator.receive(Arrival(1, 2, 101, 0, 0))
+    outgoing = coordinator.receive(Arrival(1, 2, 0, 0))
     assert outgoing == [(1, last), (1, Control("seeds")), (1, Heard(2))]
 
 

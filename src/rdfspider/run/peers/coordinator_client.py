@@ -90,7 +90,6 @@ class CoordinatorClient:
             Arrival(
                 self._shard,
                 self._frontier.epoch,
-                os.getpid(),
                 counts.fetched_pages,
                 counts.fetched_bytes,
                 self._scope,

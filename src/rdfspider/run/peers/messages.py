@@ -102,7 +102,6 @@ class Arrival(Struct, frozen=True, tag=1):
 
     shard: int
     epoch: int
-    pid: int
     pages: int
     """Pages fetched and committed, in all its epochs."""
     body_bytes: int
