@@ -407,8 +407,7 @@ class Crawl:
 
 
 def _ask_filters(command: CommandName, include: str | Iterable[str], exclude: str | Iterable[str]) -> Command:
-    kinds = {"include": include, "exclude": exclude}
-    patterns = {
-        kind: check_patterns(kind, (given,) if isinstance(given, str) else given) for kind, given in kinds.items()
-    }
-    return Command(command, include=patterns["include"], exclude=patterns["exclude"])
+    def check(kind: str, given: str | Iterable[str]) -> tuple[str, ...]:
+        return check_patterns(kind, (given,) if isinstance(given, str) else given)
+
+    return Command(command, include=check("include", include), exclude=check("exclude", exclude))

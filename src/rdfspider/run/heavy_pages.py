@@ -1,7 +1,8 @@
 """Large pages enter, their Extractions leave, through a process that can be killed, so that no page stalls or crashes a shard.
 
 The user's queries over page data run there too. A page that takes too long or crashes the process gives an Extraction with a
-Problem and nothing else. Pages that crashed a shard before are remembered, and go to that process as well.
+Problem and nothing else. Pages that crashed a shard before are remembered, and go to that process as well. The process imports
+this module too, so it imports no more than extraction needs.
 """
 
 import asyncio

@@ -157,7 +157,7 @@ def main() -> None:
     if order.is_finishing:
         indexer.finish()
     calm_collector()
-    threading.Thread(target=_hear, args=[indexer], name="parent", daemon=True).start()
+    threading.Thread(target=_listen, args=[indexer], name="parent", daemon=True).start()
     try:
         _index(indexer)
     except UsageError as error:
@@ -208,7 +208,8 @@ def _read_exactly(count: int) -> bytes:
     return read
 
 
-def _hear(indexer: Indexer) -> None:
+def _listen(indexer: Indexer) -> None:
+    """Read the parent's messages until it is gone."""
     while received := os.read(_STDIN, len(FINISH)):
         if received == FINISH:
             indexer.finish()

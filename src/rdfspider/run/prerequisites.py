@@ -52,7 +52,7 @@ Read = Callable[[Page], Awaitable[Extraction]]
 class Taken(NamedTuple):
     """The outcome of fetching a context."""
 
-    reason: str
+    reason: Reason
     """For the verdict."""
     found: Sequence[Discovered] = ()
     """Where the context is instead."""
@@ -120,15 +120,15 @@ class Contexts:
         """Allow pages to wait again."""
         self.is_called_off = False
 
-    def take(self, lease: Lease, capture: Capture, *, is_inside: bool = False) -> "Taken | None":
+    def take(self, lease: Lease, capture: Capture, *, is_inside: bool = False) -> Taken | None:
         """Store a fetched context, or follow the page's link to it; None if it is no context, or is also a page in scope."""
         if not capture.truncated and is_context(capture.page.body):
             self._keep(lease, capture.page.body)
-            return None if is_inside and not is_context(capture.page.body, is_alone=True) else Taken("context")
+            return None if is_inside and not is_context(capture.page.body, is_alone=True) else Taken(Reason.CONTEXT)
         # JSON-LD 1.1 API, 9.4.2, step 5: a Link header may name the context.
         for link in read_link_headers(capture.headers, capture.page.url):
             if link.media_type == "application/ld+json" and "alternate" in link.relation.lower().split():
-                return Taken("no-context", self.lead(lease, follow_redirect(lease, link.target)))
+                return Taken(Reason.NO_CONTEXT, self.lead(lease, follow_redirect(lease, link.target)))
         self.settle(lease, Verdict(VerdictState.DONE, Reason.NO_CONTEXT), ())
         return None
 

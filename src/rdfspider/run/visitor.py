@@ -78,7 +78,7 @@ class Visitor:
     """Visits pages for users, one at a time, from any thread."""
 
     def __init__(self, folder: Path, config: Config) -> None:
-        self._config = replace(config, fetch=_hurry(config.fetch))
+        self._config = replace(config, fetch=_shorten_timeouts(config.fetch))
         # Content that a user pastes is as untrusted as any page, so it is extracted in a process that can be killed.
         self._calls = KillableCalls(min(config.run.extract_timeout_s, _READ_S), _TURN_S)
         # A process of their own, so that much pasted content does not delay archived pages.
@@ -177,7 +177,7 @@ class Visitor:
             return None, robots, f"robots.txt of {origin_of(url)} says `{line}`"
         await self._wait(host)
         exchange = await fetcher.fetch_page(lease, address)
-        self._leave(host, exchange.duration_s, (rules.crawl_delay(PRODUCT) if rules else None) or 0.0)
+        self._set_pause(host, exchange.duration_s, (rules.crawl_delay(PRODUCT) if rules else None) or 0.0)
         return exchange, robots, ""
 
     async def _find_robots(self, fetcher: Fetcher, lease: Lease, address: str) -> RobotsState:
@@ -190,7 +190,7 @@ class Visitor:
                 LeaseKind.ROBOTS, lease.host, 0, f"{origin}/robots.txt", addresses=lease.addresses, robots=state
             )
             state, exchange, delay_s = await fetcher.fetch_robots(asked, address, _OpenGate())
-            self._leave(lease.host, exchange.duration_s if exchange else 0.0, delay_s or 0.0)
+            self._set_pause(lease.host, exchange.duration_s if exchange else 0.0, delay_s or 0.0)
         self._robots[origin] = state
         while len(self._robots) > _KNOWN_ORIGINS:
             self._robots.popitem(last=False)
@@ -202,7 +202,7 @@ class Visitor:
             raise UnansweredError(f"{host} is left alone for another {wait_s:.0f} s, as it asks for: try again then")
         await asyncio.sleep(max(wait_s, 0.0))
 
-    def _leave(self, host: str, duration_s: float, crawl_delay_s: float) -> None:
+    def _set_pause(self, host: str, duration_s: float, crawl_delay_s: float) -> None:
         self._free_at.pop(host, None)
         self._free_at[host] = time.monotonic() + pace_gap_s(crawl_delay_s, duration_s, self._config.frontier)
         while len(self._free_at) > _KNOWN_ORIGINS:
@@ -260,7 +260,7 @@ def prepare_address(text: str) -> str:
     return text if not text or has_scheme(text) else f"//{text.lstrip('/')}"
 
 
-def _hurry(config: FetchConfig) -> FetchConfig:
+def _shorten_timeouts(config: FetchConfig) -> FetchConfig:
     return replace(
         config,
         connect_timeout_s=min(config.connect_timeout_s, _CONNECT_S),
