@@ -1,4 +1,4 @@
-"""Lists of wishes to robots, in `meta` elements and headers."""
+"""Lists of robots directives, in `meta` elements and headers."""
 
 import time
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ from rdfspider.records import Robots
         (["noarchive"], Robots(noarchive=True)),
         (["noindex", "nofollow"], Robots(noindex=True, nofollow=True)),
         (["noindex, index"], Robots(noindex=True)),
-        # What is not known, and what only looks like a wish.
+        # What is not known, and what only looks like a directive.
         (["max-snippet: -1, max-image-preview: none, noarchive"], Robots(noarchive=True)),
         (["max-snippet:-1 max-image-preview:none noarchive"], Robots(noarchive=True)),
         (["max-foo: 1, noindex"], Robots(noindex=True)),
@@ -32,7 +32,7 @@ from rdfspider.records import Robots
         ([":,;: none-such"], Robots()),
     ],
 )
-def test_wishes(lists: list[str], robots: Robots) -> None:
+def test_directives(lists: list[str], robots: Robots) -> None:
     assert read_directives(lists) == robots
     assert read_directives(lists, may_name=True) == robots
 
@@ -80,12 +80,12 @@ def test_the_content_of_an_element_names_nobody() -> None:
     ],
 )
 def test_the_dates_of_unavailable_after(text: str, moment: datetime) -> None:
-    wished = Robots(nofollow=True, unavailable_after=moment.timestamp())
-    assert read_directives([f"unavailable_after: {text}, nofollow"]) == wished
-    assert read_directives([f"nofollow, unavailable_after: {text}"]) == wished
-    assert read_directives([f"unavailable_after: {text}", "nofollow"], may_name=True) == wished
+    expected = Robots(nofollow=True, unavailable_after=moment.timestamp())
+    assert read_directives([f"unavailable_after: {text}, nofollow"]) == expected
+    assert read_directives([f"nofollow, unavailable_after: {text}"]) == expected
+    assert read_directives([f"unavailable_after: {text}", "nofollow"], may_name=True) == expected
     assert read_directives([f"otherbot: unavailable_after: {text}"], may_name=True) == Robots()
-    assert read_directives([f"rdfspider: unavailable_after: {text}", "nofollow"], may_name=True) == wished
+    assert read_directives([f"rdfspider: unavailable_after: {text}", "nofollow"], may_name=True) == expected
 
 
 def test_the_earliest_of_several_dates_counts() -> None:

@@ -1,21 +1,23 @@
-"""What pages ask, and what is done about it: one crawl of a site that asks for everything."""
+"""Robots directives and duplicates: judgements of single pages, and one crawl of a site that uses every directive."""
 
+import asyncio
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
-from rdfspider.codes import DuplicateKind
-from rdfspider.judge.judgement import apply_judgement, judge_alone, judge_directives, judge_similar
-from rdfspider.records import Capture, Extraction, Fingerprint, Judgement, Page, Robots, Verdict
+from rdfspider.codes import DuplicateKind, LeaseKind
+from rdfspider.domains import Domains
+from rdfspider.judge.judgement import PageJudge, apply_judgement, judge_alone, judge_directives, judge_similar
+from rdfspider.records import Capture, Extraction, Fingerprint, Judgement, Lease, Page, Robots, Verdict
 from web import Answer, Outcome, Site, Web, crawl, make_page, pages_of, read_outcomes, read_responses
 
 HOME = "http://a.test/"
 PAST, FUTURE = "25 Jun 2010 15:00:00 PST", "Monday, 25-Jun-49 15:00:00 EST"
 
-WISHES = {
+DIRECTIVES = {
     # path: (in the head, in the header)
     "/meta-noindex": ('<meta name="robots" content="noindex">', ""),
     "/header-noindex": ("", "noindex"),
@@ -36,9 +38,9 @@ FORGOTTEN |= {"turtle"}
 UNFOLLOWED = {"nofollow", "header-nofollow", "none"}
 
 
-def make_wishes() -> Site:
+def make_site() -> Site:
     site = Site()
-    for path, (head, header) in WISHES.items():
+    for path, (head, header) in DIRECTIVES.items():
         page = make_page(f"http://a.test{path}", [f"{path}/next"], head=head)
         site.add(f"http://a.test{path}", Answer(body=page.body, headers={"X-Robots-Tag": header} if header else {}))
         site.add(f"http://a.test{path}/next", make_page(f"http://a.test{path}/next"))
@@ -66,7 +68,7 @@ def make_wishes() -> Site:
     for rel in ("nofollow-link", "ugc", "sponsored"):
         site.add(f"http://a.test/{rel}", make_page(f"http://a.test/{rel}"))
     links = [
-        *WISHES,
+        *DIRECTIVES,
         *canonical,
         "/turtle",
         "/data",
@@ -92,8 +94,8 @@ class Result:
 
 @pytest.fixture(scope="module")
 def result(tmp_path_factory: pytest.TempPathFactory) -> Result:
-    folder = tmp_path_factory.mktemp("wishes") / "crawl"
-    with Web(make_wishes()) as web:
+    folder = tmp_path_factory.mktemp("directives") / "crawl"
+    with Web(make_site()) as web:
         flags = ["--delay", 0, "--shards", 1, "--archive", "all", *web.resolve({"*.test": "127.0.0.1"})]
         crawl(folder, HOME, *flags)
     return Result(
@@ -115,7 +117,7 @@ def read_facts(folder: Path) -> Iterator[tuple[str, list[bytes]]]:
 
 
 def test_of_a_page_that_says_noindex_nothing_is_kept(result: Result) -> None:
-    pages = {path.strip("/") for path in WISHES} | {"turtle"}
+    pages = {path.strip("/") for path in DIRECTIVES} | {"turtle"}
     assert pages - set(result.facts) == FORGOTTEN
     assert not result.bodies & FORGOTTEN
     for page in FORGOTTEN:
@@ -147,8 +149,8 @@ def test_of_a_page_that_says_noarchive_the_body_alone_is_not_kept(result: Result
 
 
 def test_links_are_followed_unless_the_page_or_they_ask_otherwise(result: Result) -> None:
-    followed = {path.strip("/") for path in WISHES if f"{path}/next" in result.asked}
-    assert followed == {path.strip("/") for path in WISHES} - UNFOLLOWED
+    followed = {path.strip("/") for path in DIRECTIVES if f"{path}/next" in result.asked}
+    assert followed == {path.strip("/") for path in DIRECTIVES} - UNFOLLOWED
     assert not {"/nofollow-link", "/ugc", "/sponsored"} & result.asked
     # They are on record all the same; and nobody reads what a redirect says of its own page.
     assert result.outcomes["nofollow"].get("outlink") == "http://a.test/nofollow/next L a/@href"
@@ -183,19 +185,19 @@ def test_a_canonical_address_loses_what_only_tracks_before_it_is_compared(result
 def test_a_page_that_no_longer_says_noindex_is_read_in_full(tmp_path: Path) -> None:
     """Also where nothing else of it has changed, and the server would say so."""
     page = make_page(HOME)
-    wish = {"X-Robots-Tag": "noindex"}
+    header = {"X-Robots-Tag": "noindex"}
 
     def answer(host: str, path: str, headers: Mapping[str, str]) -> Answer:
         if "if-none-match" in headers:
             return Answer(304, headers={"ETag": '"1"'})
-        return Answer(body=page.body, headers={"ETag": '"1"', **wish}) if path == "/" else Answer(404)
+        return Answer(body=page.body, headers={"ETag": '"1"', **header}) if path == "/" else Answer(404)
 
     folder = tmp_path / "crawl"
     with Web(answer) as web:
         flags = ["--delay", 0, "--shards", 1, "--archive", "none", *web.resolve({"*.test": "127.0.0.1"})]
         crawl(folder, HOME, *flags, crawl_revisit_s=3600)
         assert dict(read_facts(folder)) == {}
-        wish.clear()
+        header.clear()
         crawl(folder, *flags, crawl_revisit_s=3600, ahead_s=4000)
     assert b"schema.org" in b"".join(dict(read_facts(folder))[""])
 
@@ -261,3 +263,37 @@ def test_what_a_page_says_of_itself_alone() -> None:
     found = judge_alone(make_capture(("X-Robots-Tag", "noindex")), ABSENT, 0.0)
     assert apply_judgement(Verdict("done", "fetched", 200), ABSENT, found)[0].reason == "noindex"
     assert judge_alone(make_capture(), PLAIN, 0.0) == Judgement()
+
+
+ARTICLE = Extraction(HOME, "text/html", text=" ".join(f"word{number}" for number in range(60)))
+
+
+@pytest.mark.parametrize(
+    ("extraction", "first", "similar", "kind", "original", "asked"),
+    [
+        (ARTICLE, HOME, [], "", "", ["claim", "find_alike"]),
+        (ARTICLE, "http://b.test/", [], "exact", "http://b.test/", ["claim"]),
+        (ARTICLE, HOME, ["http://a.test/1"], "near", "http://a.test/1", ["claim", "find_alike"]),
+        (PLAIN, HOME, ["http://a.test/1"], "", "", ["claim"]),
+        (ABSENT, "http://b.test/", [], "soft-404", "", []),
+        (replace(ARTICLE, robots=Robots(noindex=True)), "http://b.test/", [], "", "", []),
+        (replace(ARTICLE, canonical="http://a.test/x"), "http://b.test/", [], "canonical", "http://a.test/x", []),
+    ],
+)
+def test_other_pages_are_asked_about_only_where_that_decides(
+    extraction: Extraction, first: str, similar: list[str], kind: str, original: str, asked: list[str]
+) -> None:
+    found: list[str] = []
+
+    async def claim(digest: str, url: str) -> str:
+        found.append("claim")
+        return first
+
+    def find_alike(lease: Lease, fingerprint: Fingerprint) -> list[tuple[str, Fingerprint]]:
+        found.append("find_alike")
+        return [(url, fingerprint) for url in similar]
+
+    judge = PageJudge(Domains(b"test\n", 1), lambda url: url, claim, find_alike)
+    capture = Capture(Page(HOME, b"x" * 100), 200, "OK", "1.1", (), (), "127.0.0.1", 0.0, 0.0, 0)
+    judgement = asyncio.run(judge.judge(Lease(LeaseKind.PAGE, "a.test", 1, HOME), capture, extraction))
+    assert (judgement.duplicate, judgement.original, found) == (kind, original, asked)

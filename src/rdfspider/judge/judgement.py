@@ -1,8 +1,9 @@
 """Robots directives and duplicates: a Capture, its Extraction and what is known about other pages enter, a Judgement leaves.
 
 The robots directives and the canonical URL come from the page's `meta` and `link` elements and its headers; which pages have the
-same bytes or nearly the same text is asked through two functions that a `PageJudge` is given. `docs/judgement.md` lists what each
-directive does, `docs/duplicates.md` what makes a duplicate.
+same bytes or nearly the same text is asked through two functions that a `PageJudge` is given. Exact duplicates are found across
+the whole crawl, near duplicates only within a site. `docs/judgement.md` lists what each directive does, `docs/duplicates.md` what
+makes a duplicate.
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -50,8 +51,8 @@ class PageJudge:
         claim: Callable[[str, str], Awaitable[str]],
         find_alike: Callable[[Lease, Fingerprint], list[tuple[str, Fingerprint]]],
     ) -> None:
-        """`drop` removes parameters from URLs, as for links. `claim` returns the URL that had a digest first, of a digest and a
-        URL; `find_alike` the pages of a site with nearly the same text, newest first."""
+        """`drop` removes parameters from URLs, as for links. `claim` takes the digest and the URL of a page, and returns the URL
+        that had the digest first; `find_alike` returns the pages of the site with nearly the same text, newest first."""
         self._domains = domains
         self._drop = drop
         self._claim = claim
