@@ -8,7 +8,7 @@ import pytest
 import rdfspider
 from indexed import index_pages
 from rdfspider import Crawl
-from rdfspider.search.attributions import read_attributions, tell_attribution_syntaxes, tell_entity_syntaxes
+from rdfspider.search.attributions import add_attribution_syntaxes, add_entity_syntaxes, read_attributions
 from rdfspider.search.entity import Entity
 from rdfspider.search.indexes import Indexes
 
@@ -29,7 +29,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
 
 @pytest.fixture(scope="module")
 def told(crawl: Crawl) -> Entity:
-    return tell_entity_syntaxes(crawl.entity(CAFE), read_statements)
+    return add_entity_syntaxes(crawl.entity(CAFE), read_statements)
 
 
 def read_statements(url: str) -> Mapping[str, str] | None:
@@ -53,17 +53,17 @@ def test_the_very_syntaxes_of_each_value(told: Entity, name: str, syntaxes: set[
 
 
 def test_what_is_not_on_record_keeps_those_of_the_page(crawl: Crawl) -> None:
-    (name,) = tell_entity_syntaxes(crawl.entity(CAFE), lambda url: None)["name"]
+    (name,) = add_entity_syntaxes(crawl.entity(CAFE), lambda url: None)["name"]
     assert name.sources[0].syntaxes == ("jsonld", "microdata", "rdfa")
     assert not name.sources[0].is_exact
     # A blank node's own name tells.
-    assert all(value.sources[0].is_exact for value in tell_entity_syntaxes(crawl.entity(CAFE), lambda url: None)["geo"])
+    assert all(value.sources[0].is_exact for value in add_entity_syntaxes(crawl.entity(CAFE), lambda url: None)["geo"])
 
 
 def test_who_says_one_property(crawl: Crawl) -> None:
     with Indexes(crawl.folder).use_quads() as store:
         attributions = read_attributions(store, [CAFE], f"{S}telephone", 0, 10).attributions
-    (attribution,) = tell_attribution_syntaxes(attributions, f"{S}telephone", [CAFE], read_statements)
+    (attribution,) = add_attribution_syntaxes(attributions, f"{S}telephone", [CAFE], read_statements)
     assert (sorted(attribution.source.syntaxes), attribution.source.is_exact) == (["jsonld", "rdfa"], True)
 
 

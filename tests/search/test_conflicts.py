@@ -1,18 +1,18 @@
 import pytest
 
 from rdfspider.results import StatedValue
-from rdfspider.search.conflicts import SINGLE, SITES, Voice, group_values, judge_values
+from rdfspider.search.conflicts import SINGLE, SITES, Origin, group_values, judge_values
 
 S = "http://schema.org/"
 ONE, TWO, THREE = (("https://one.example/a", ""), ("https://two.example/a", ""), ("https://www.two.example/b", ""))
 
 
-def judge(name: str, *stated: tuple[str, Voice]) -> str:
-    voices: dict[str, set[Voice]] = {}
-    for text, voice in stated:
-        voices.setdefault(text, set()).add(voice)
+def judge(name: str, *stated: tuple[str, Origin]) -> str:
+    origins: dict[str, set[Origin]] = {}
+    for text, origin in stated:
+        origins.setdefault(text, set()).add(origin)
     return judge_values(
-        name if ":" in name else S + name, [(StatedValue(text), found) for text, found in voices.items()]
+        name if ":" in name else S + name, [(StatedValue(text), found) for text, found in origins.items()]
     )
 
 

@@ -13,7 +13,7 @@ from rdfspider.index.quads.counting import count_values
 from rdfspider.index.quads.described import SOURCES_SHOWN, ValueReader, describe_literal
 from rdfspider.index.quads.selection import MERGE, is_page, restore_blank_nodes, walk_statements
 from rdfspider.results import Source, StatedValue, ValueKind
-from rdfspider.search.conflicts import SINGLE, Voice, judge_values
+from rdfspider.search.conflicts import SINGLE, Origin, judge_values
 from rdfspider.search.entity import Entity, EntityProperty
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.labels import SAME_AS
@@ -126,39 +126,41 @@ def _list_graphs(store: Store, statement: Quad) -> Iterator[NamedNode]:
             yield quad.graph_name
 
 
-def tell_entity_syntaxes(entity: Entity, read_statements: ReadStatements) -> Entity:
+def add_entity_syntaxes(entity: Entity, read_statements: ReadStatements) -> Entity:
     """Add to sources the exact syntaxes of each value, as far as a few pages show them."""
     reader = _StatementReader(read_statements, entity.nodes, _PAGES_OF_ENTITY)
-    return replace(entity, properties={iri: _tell_property(reader, each) for iri, each in entity.properties.items()})
+    return replace(
+        entity, properties={iri: _add_property_syntaxes(reader, each) for iri, each in entity.properties.items()}
+    )
 
 
-def _tell_property(reader: "_StatementReader", found: EntityProperty) -> EntityProperty:
+def _add_property_syntaxes(reader: "_StatementReader", found: EntityProperty) -> EntityProperty:
     values = tuple(
-        replace(value, sources=tuple(reader.tell(source, found.iri, value) for source in value.sources))
+        replace(value, sources=tuple(reader.add_syntaxes(source, found.iri, value) for source in value.sources))
         for value in found.values
     )
     # If the syntax of one of a page's values is unknown, the page counts as one source.
-    untold = {source.page for value in values for source in value.sources if not source.is_exact}
+    uncertain = {source.page for value in values for source in value.sources if not source.is_exact}
     stated = [
-        (value, [voice for source in value.sources for voice in _list_voices(source, untold)]) for value in values
+        (value, [origin for source in value.sources for origin in _list_origins(source, uncertain)]) for value in values
     ]
     # The values were judged by page before, with all sources; these are not all of them, so the rule of sites does not apply.
     is_single = not found.conflict and len(values) > 1 and judge_values(found.iri, stated) == SINGLE
     return replace(found, values=values, conflict=SINGLE if is_single else found.conflict)
 
 
-def _list_voices(source: Source, untold: Collection[str]) -> list[Voice]:
-    syntaxes = ("",) if source.page in untold else source.syntaxes
+def _list_origins(source: Source, uncertain: Collection[str]) -> list[Origin]:
+    syntaxes = ("",) if source.page in uncertain else source.syntaxes
     return [(source.page, syntax) for syntax in syntaxes]
 
 
-def tell_attribution_syntaxes(
+def add_attribution_syntaxes(
     attributions: Sequence[Attribution], predicate: str, nodes: Collection[str], read_statements: ReadStatements
 ) -> list[Attribution]:
     """Add the exact syntaxes to the attributions of one property, as far as some pages show them."""
     reader = _StatementReader(read_statements, nodes, _PAGES_OF_ATTRIBUTIONS)
     return [
-        replace(attribution, source=reader.tell(attribution.source, predicate, attribution.value))
+        replace(attribution, source=reader.add_syntaxes(attribution.source, predicate, attribution.value))
         for attribution in attributions
     ]
 
@@ -179,11 +181,11 @@ class _StatementReader:
         self._pages_left = pages
         self._stated: dict[str, dict[str, dict[str, list[str]]]] = {}
 
-    def tell(self, source: Source, predicate: str, value: StatedValue) -> Source:
+    def add_syntaxes(self, source: Source, predicate: str, value: StatedValue) -> Source:
         """Return the source with the syntaxes that state a value; unchanged if unknown."""
         if source.is_exact or not source.syntaxes:
             return source
-        if named := _tell_by_name(source, value):
+        if named := _find_syntax_by_name(source, value):
             return replace(source, syntaxes=(named,), is_exact=True)
         by_syntax = self.read(source.page).get(f"<{predicate}>", {})
         found = tuple(syntax for syntax, terms in by_syntax.items() if _has(terms, value))
@@ -209,7 +211,7 @@ class _StatementReader:
         return self._stated[page]
 
 
-def _tell_by_name(source: Source, value: StatedValue) -> str:
+def _find_syntax_by_name(source: Source, value: StatedValue) -> str:
     """Find the syntax of a blank node, whose name derives from page and syntax."""
     for syntax in source.syntaxes if value.kind == ValueKind.BLANK else ():
         if value.text.startswith(f"{GENID}{blank_prefix(source.page, syntax)[3:-1]}/"):

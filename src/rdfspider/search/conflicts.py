@@ -19,7 +19,7 @@ from rdfspider.vocabulary.labels import ADDRESSES, DESCRIPTIONS, IMAGES, RDF_TYP
 from rdfspider.vocabulary.names import find_short_name
 from rdfspider.vocabulary.prefixes import NAMESPACES, OWL, PREFIXES, RDFS, SCHEMA, XHV
 
-Voice = tuple[str, str]
+Origin = tuple[str, str]
 """A source: a page, and the syntax of the statement; empty if unknown."""
 SINGLE, SITES = "single", "sites"
 """The rules: an entity can have only one value; or several sites each state exactly one value, and they differ."""
@@ -67,37 +67,37 @@ def is_single(name: str) -> bool:
     return name.lower() in _SINGLE
 
 
-def judge_values(predicate: str, values: Iterable[tuple[StatedValue, Iterable[Voice]]]) -> str:
+def judge_values(predicate: str, values: Iterable[tuple[StatedValue, Iterable[Origin]]]) -> str:
     """Return the rule by which these values, each with its sources, contradict each other; empty if they do not."""
     name = find_short_name(predicate)
     if name not in _SINGLE and (predicate in _MANY or predicate.startswith(_MANY_VOCABULARIES)):
         return ""
     # Texts in different languages may all be right: each language is judged alone.
-    by_language: dict[str, list[tuple[StatedValue, Iterable[Voice]]]] = {}
-    for value, voices in values:
+    by_language: dict[str, list[tuple[StatedValue, Iterable[Origin]]]] = {}
+    for value, origins in values:
         if value.kind == ValueKind.BLANK and name not in _SINGLE:
             return ""
-        by_language.setdefault(_find_language(value), []).append((value, voices))
+        by_language.setdefault(_find_language(value), []).append((value, origins))
     for stated in by_language.values():
         meanings = _find_value_meanings(name, [value for value, _ in stated])
-        told = [(meaning, voices) for meaning, (_, voices) in zip(meanings, stated, strict=True)]
-        if name in _SINGLE and find_sides(told):
+        grouped = [(meaning, origins) for meaning, (_, origins) in zip(meanings, stated, strict=True)]
+        if name in _SINGLE and find_sides(grouped):
             return SINGLE
-        by_site = _group(told, lambda voice: _find_site(voice[0])) if name not in _SINGLE else {}
+        by_site = _group(grouped, lambda origin: _find_site(origin[0])) if name not in _SINGLE else {}
         if all(len(texts) == 1 for texts in by_site.values()) and len(set(by_site.values())) > 1:
             return SITES
     return ""
 
 
-def find_sides(stated: Iterable[tuple[str, Iterable[Voice]]]) -> list[tuple[Voice, Voice]]:
+def find_sides(stated: Iterable[tuple[str, Iterable[Origin]]]) -> list[tuple[Origin, Origin]]:
     """Return pairs of sources without a common value.
 
     A source with several values does not conflict with one that has some of them: an entity may have two telephones."""
-    by_voice = _group(stated, lambda voice: voice)
+    by_origin = _group(stated, lambda origin: origin)
     # One source represents all with the same values.
-    spoken = {texts: voice for voice, texts in reversed(by_voice.items())}
-    sides = list(spoken.items())[-_SIDES:]
-    return [(one, other) for (said, one), (also, other) in combinations(sides, 2) if said.isdisjoint(also)]
+    by_texts = {texts: origin for origin, texts in reversed(by_origin.items())}
+    sides = list(by_texts.items())[-_SIDES:]
+    return [(one, other) for (texts, one), (others, other) in combinations(sides, 2) if texts.isdisjoint(others)]
 
 
 def group_values(predicate: str, values: Sequence[StatedValue]) -> list[list[StatedValue]]:
@@ -122,13 +122,13 @@ def _find_language(value: StatedValue) -> str:
 
 
 def _group(
-    stated: Iterable[tuple[str, Iterable[Voice]]], key: Callable[[Voice], Hashable]
+    stated: Iterable[tuple[str, Iterable[Origin]]], key: Callable[[Origin], Hashable]
 ) -> dict[Any, frozenset[str]]:
     """Group the stated values by source or by site."""
     found: dict[Hashable, set[str]] = {}
-    for text, voices in stated:
-        for voice in voices:
-            found.setdefault(key(voice), set()).add(text)
+    for text, origins in stated:
+        for origin in origins:
+            found.setdefault(key(origin), set()).add(text)
     return {name: frozenset(texts) for name, texts in found.items()}
 
 

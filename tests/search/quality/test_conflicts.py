@@ -8,7 +8,7 @@ import pytest
 import rdfspider
 from indexed import index_pages
 from rdfspider.results import StatedValue
-from rdfspider.search.attributions import tell_entity_syntaxes
+from rdfspider.search.attributions import add_entity_syntaxes
 from rdfspider.search.conflicts import judge_values
 from rdfspider.search.indexes import Indexes
 from rdfspider.search.quality.conflicts import find_conflicts
@@ -75,7 +75,7 @@ def test_the_report_and_the_thing_agree_on_one_page(tmp_path: Path, body: str, c
         return rdfspider.extract(body.encode(), url=url).statements
 
     crawl = index_pages(tmp_path / "c", {"https://a.example/": body})
-    thing = tell_entity_syntaxes(crawl.entity(ITEM), read_statements)
+    thing = add_entity_syntaxes(crawl.entity(ITEM), read_statements)
     assert {name for name, each in thing.properties.items() if each.conflict} == {S + name for name in conflicts}
     with Indexes(crawl.folder) as indexes, indexes.use_ledger() as ledger, indexes.use_quads() as store:
         report = inspect_site(store, ledger, "a.example", seconds=60, read_statements=read_statements)

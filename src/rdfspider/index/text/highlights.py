@@ -90,25 +90,25 @@ _UNITS = ("d", "h", "min", "s")
 
 def choose_facts(contributions: Sequence[Contribution], labels: Collection[str]) -> Facts:
     """Choose the facts of an entity with these labels."""
-    said: dict[str, list[tuple[str, ...]]] = {}
+    stated: dict[str, list[tuple[str, ...]]] = {}
     for contribution in contributions:
         for iri, texts in contribution.values:
-            if iri in said:
-                said[iri].append(texts)
+            if iri in stated:
+                stated[iri].append(texts)
             elif _find_order(iri) >= 0:
-                said[iri] = [texts]
+                stated[iri] = [texts]
         if contribution.parts:
             for iri, texts in _read_parts(contribution):
-                said.setdefault(iri, []).append(texts)
-    if not said:
+                stated.setdefault(iri, []).append(texts)
+    if not stated:
         return ()
     facts: list[tuple[str, str]] = []
     last = -1
-    for order, _, iri in sorted([(_find_order(iri), -len(each), iri) for iri, each in said.items()]):
+    for order, _, iri in sorted([(_find_order(iri), -len(each), iri) for iri, each in stated.items()]):
         is_known = order < _LAST
         if is_known and order >> 8 == last:
             continue
-        value = _choose_value(said[iri], labels, 1 if order >> 8 in _SINGLE else _MAX_VALUES)
+        value = _choose_value(stated[iri], labels, 1 if order >> 8 in _SINGLE else _MAX_VALUES)
         if value and order >> 8 == 0:
             value = _add_currency(value, contributions)
         if not value or not (is_known or len(value) <= _SHORT_CHARS) or value in [known for _, known in facts]:
@@ -154,11 +154,11 @@ def _find_order(iri: str) -> int:
     return _ORDER.get(name, _LAST if iri.startswith(("http://", "https://")) else _NEVER)
 
 
-def _choose_value(said: Sequence[tuple[str, ...]], labels: Collection[str], limit: int) -> str:
+def _choose_value(stated: Sequence[tuple[str, ...]], labels: Collection[str], limit: int) -> str:
     """Return the most frequent value in readable form; empty if it only repeats a label."""
-    if len(said) == 1:
-        return _join(said[0], labels, limit)
-    uses = Counter(value for texts in said if (value := _join(texts, labels, limit)))
+    if len(stated) == 1:
+        return _join(stated[0], labels, limit)
+    uses = Counter(value for texts in stated if (value := _join(texts, labels, limit)))
     return min(uses, key=lambda value: (-uses[value], len(value), value), default="")
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rdfspider.search.attributions import ReadStatements, read_texts
-from rdfspider.search.conflicts import Voice, find_meanings, find_sides, is_single, normalise_text
+from rdfspider.search.conflicts import Origin, find_meanings, find_sides, is_single, normalise_text
 from rdfspider.search.quality.samples import Described, SampledPage
 from rdfspider.vocabulary.prefixes import SCHEMA
 from rdfspider.vocabulary.terms import GENID
@@ -61,25 +61,25 @@ def find_conflicts(
     pages: Iterable[SampledPage], entities: Mapping[str, str], read_statements: ReadStatements = lambda url: None
 ) -> tuple[tuple[Conflict, ...], int]:
     """Return some conflicts, those within a page first, and their number; `entities` has the entity's id of nodes."""
-    found: dict[tuple[str, str], _Said] = {}
+    found: dict[tuple[str, str], _StatedValues] = {}
     for page in pages:
         sources: dict[str, ClaimSource] = {}
         for name, node in page.nodes.items():
             key = entities.get(name, name)
-            for path, text, speaker in _list_claims(page, name, node, entities):
-                said = found.get((key, path))
-                if said is None:
-                    said = found[key, path] = _Said(node.label, min(node.types, default=""))
-                if speaker not in sources:
-                    sources[speaker] = ClaimSource(page.url, page.find_syntax(speaker))
-                said.add(sources[speaker], speaker, text)
-    several = {key: said for key, said in found.items() if len(said.values) > 1}
+            for path, text, holder in _list_claims(page, name, node, entities):
+                stated = found.get((key, path))
+                if stated is None:
+                    stated = found[key, path] = _StatedValues(node.label, min(node.types, default=""))
+                if holder not in sources:
+                    sources[holder] = ClaimSource(page.url, page.find_syntax(holder))
+                stated.add(sources[holder], holder, text)
+    several = {key: stated for key, stated in found.items() if len(stated.values) > 1}
     pages_left = _PAGES_REREAD
-    for (_, path), said in several.items():
-        for source, speaker in said.list_untold()[:pages_left]:
+    for (_, path), stated in several.items():
+        for source, holder in stated.list_ambiguous()[:pages_left]:
             pages_left -= 1
-            said.tell_syntaxes(source, speaker, path, read_statements)
-    conflicts = [conflict for (key, path), said in several.items() if (conflict := said.judge(key, path))]
+            stated.split_by_syntax(source, holder, path, read_statements)
+    conflicts = [conflict for (key, path), stated in several.items() if (conflict := stated.judge(key, path))]
     conflicts.sort(key=lambda one: (not one.is_within_page, -one.claim_count, one.label, one.path, one.id))
     return tuple(conflicts[:_CONFLICTS]), len(conflicts)
 
@@ -107,7 +107,7 @@ def _list_single(at: str, node: Described) -> Iterator[tuple[str, str, str]]:
 
 
 @dataclass(slots=True)
-class _Said:
+class _StatedValues:
     """All values of one property of one entity."""
 
     label: str
@@ -119,42 +119,47 @@ class _Said:
         if text in self.values or len(self.values) < _CLAIMS_READ:
             self.values.setdefault(text, {}).setdefault(source, node)
 
-    def list_untold(self) -> list[tuple[ClaimSource, str]]:
+    def list_ambiguous(self) -> list[tuple[ClaimSource, str]]:
         """List pages that state several values of a node in several syntaxes, where it is unknown which states what."""
-        counts = Counter((source, node) for said in self.values.values() for source, node in said.items())
+        counts = Counter((source, node) for sources in self.values.values() for source, node in sources.items())
         return [(source, node) for (source, node), count in counts.items() if count > 1 and not source.syntax]
 
-    def tell_syntaxes(self, source: ClaimSource, node: str, path: str, read_statements: ReadStatements) -> None:
+    def split_by_syntax(self, source: ClaimSource, node: str, path: str, read_statements: ReadStatements) -> None:
         """Replace a page as a source by its syntaxes, if its statements show them for all its values."""
         name = path.rpartition(".")[2]
         stated = read_texts(read_statements(source.page) or {}, source.page, node, SCHEMA + name)
         known = {syntax: {normalise_text(name.lower(), text) for text in texts} for syntax, texts in stated.items()}
-        told = {
+        by_text = {
             text: [syntax for syntax, meanings in known.items() if normalise_text(name.lower(), text) in meanings]
-            for text, said in self.values.items()
-            if said.get(source) == node
+            for text, sources in self.values.items()
+            if sources.get(source) == node
         }
-        if all(told.values()):
-            for text, syntaxes in told.items():
+        if all(by_text.values()):
+            for text, syntaxes in by_text.items():
                 del self.values[text][source]
                 self.values[text].update({ClaimSource(source.page, syntax): node for syntax in syntaxes})
 
     def judge(self, key: str, path: str) -> Conflict | None:
         """Return the conflict of the values; None if there is none."""
         name = path.rpartition(".")[2]
-        claims: dict[str, tuple[str, dict[Voice, ClaimSource]]] = {}
-        for meaning, (text, said) in zip(find_meanings(name.lower(), [*self.values]), self.values.items(), strict=True):
-            claims.setdefault(meaning, (text, {}))[1].update({(one.page, one.syntax): one for one in said})
-        voices = {meaning: said.keys() for meaning, (_, said) in claims.items()}
-        if not find_sides(voices.items()):
+        claims: dict[str, tuple[str, dict[Origin, ClaimSource]]] = {}
+        for meaning, (text, sources) in zip(
+            find_meanings(name.lower(), [*self.values]), self.values.items(), strict=True
+        ):
+            claims.setdefault(meaning, (text, {}))[1].update({(one.page, one.syntax): one for one in sources})
+        origins = {meaning: sources.keys() for meaning, (_, sources) in claims.items()}
+        if not find_sides(origins.items()):
             return None
-        pages = {page for said in voices.values() for page, _ in said}
+        pages = {page for sources in origins.values() for page, _ in sources}
         is_within = any(
-            find_sides((meaning, [voice for voice in said if voice[0] == page]) for meaning, said in voices.items())
+            find_sides(
+                (meaning, [origin for origin in sources if origin[0] == page]) for meaning, sources in origins.items()
+            )
             for page in sorted(pages)[:_PAGES_COMPARED]
         )
         ranked = sorted(claims.values(), key=lambda claim: (-len(claim[1]), claim[0]))
         shown = tuple(
-            ConflictingClaim(text, tuple([*said.values()][:_SOURCES]), len(said)) for text, said in ranked[:_CLAIMS]
+            ConflictingClaim(text, tuple([*sources.values()][:_SOURCES]), len(sources))
+            for text, sources in ranked[:_CLAIMS]
         )
         return Conflict(key, self.label, self.type, SCHEMA + name, path, shown, len(claims), is_within)

@@ -213,8 +213,8 @@ def find_gaps(pages: Iterable[SampledPage], entities: Mapping[str, str]) -> tupl
 def _tell_among(recommendation: Recommendation) -> str:
     whole = "" if recommendation.is_needed else "stand for themselves"
     having = f"have {recommendation.of}" if recommendation.of else ""
-    told = " and ".join(filter(None, (whole, having)))
-    return f"that {told}" if told else ""
+    conditions = " and ".join(filter(None, (whole, having)))
+    return f"that {conditions}" if conditions else ""
 
 
 def collect_entities(pages: Iterable[SampledPage], entities: Mapping[str, str]) -> dict[str, SampledEntity]:

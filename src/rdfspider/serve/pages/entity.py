@@ -15,11 +15,11 @@ from rdfspider.errors import UsageError
 from rdfspider.results import Source, StatedValue, ValueKind
 from rdfspider.search.attributions import (
     Attribution,
+    add_attribution_syntaxes,
+    add_entity_syntaxes,
     dump_statements,
     read_aliases,
     read_attributions,
-    tell_attribution_syntaxes,
-    tell_entity_syntaxes,
 )
 from rdfspider.search.conflicts import group_values
 from rdfspider.search.entity import REFERENCES_SHOWN, Entity, EntityProperty, find_uses, was_fetched
@@ -95,7 +95,7 @@ def show_entity(request: PageRequest) -> PageReply:
         uses = _find_uses(store, found.iri)
         others = _list_others(found)
         aliases = read_aliases(store, found, others[:_ALIASES_SHOWN])
-    found = tell_entity_syntaxes(found, partial(read_statements, request))
+    found = add_entity_syntaxes(found, partial(read_statements, request))
     return PageReply(
         "entity.html",
         {
@@ -133,7 +133,7 @@ def _show_attributions(request: PageRequest, store: Store, found: Entity, predic
     found_attributions = read_attributions(
         store, found.nodes, predicate, (number - 1) * ATTRIBUTIONS_SHOWN, ATTRIBUTIONS_SHOWN
     )
-    told = tell_attribution_syntaxes(
+    told = add_attribution_syntaxes(
         found_attributions.attributions, predicate, found.nodes, partial(read_statements, request)
     )
     rows = [_describe_attribution(each) for each in told]
