@@ -10,7 +10,7 @@ import pytest
 from rdfspider import Crawl, Status, UsageError
 from rdfspider.processes.supervisor import RestartPolicy
 from rdfspider.run import coordination
-from web import Answer, Web, make_chain, make_page, make_site, read_outcomes
+from web import Answer, Web, make_chain, make_page, make_site, read_outcomes, run_first
 
 POISON = """
 import os
@@ -54,8 +54,7 @@ def test_a_page_that_kills_a_shard_is_on_record_and_does_not_kill_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, crawl_delay_s: int
 ) -> None:
     """Also where its host comes up again long after the others."""
-    (tmp_path / "sitecustomize.py").write_text(POISON)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    run_first(POISON, tmp_path, monkeypatch)
     site = make_site(["a.test"], 5 if crawl_delay_s else 10)
     rules = f"User-agent: *\nCrawl-delay: {crawl_delay_s}\n".encode()
     site.robots["a.test"] = Answer(body=rules, content_type="text/plain")
@@ -109,10 +108,7 @@ def test_a_damaged_shard_ends_the_crawl(tmp_path: Path, pattern: str) -> None:
 def test_a_shard_that_never_comes_up_ends_the_crawl(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "sitecustomize.py").write_text(
-        "import sys; 'rdfspider.run.shard_process' in sys.orig_argv and sys.exit(7)"
-    )
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    run_first("import sys; 'rdfspider.run.shard_process' in sys.orig_argv and sys.exit(7)", tmp_path, monkeypatch)
     monkeypatch.setattr(coordination, "_RESTARTS", RestartPolicy(first_pause_s=0.01, max_failures=3))
     crawl = Crawl.create(tmp_path / "crawl", ["http://a.test/"], shards=1)
     with pytest.raises(UsageError, match="shard 0 cannot be started: it has failed 3 times in a row"):

@@ -3,7 +3,6 @@
 import gzip
 import itertools
 import json
-import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from web import Answer, Crawling, Outcome, Site, Web, command, crawl, make_page, pages_of, read_outcomes
+from web import Answer, Crawling, Outcome, Site, Web, command, crawl, make_page, pages_of, read_outcomes, run_first
 
 EVERYWHERE = {"*.test": "127.0.0.1"}
 QUICK = ["--delay", 0, "--shards", 1]
@@ -465,10 +464,7 @@ def test_who_waits_for_a_context_does_not_keep_a_crawl_from_its_end(
 ) -> None:
     """The page is fetched again when the crawl goes on, and nothing of it is lost."""
     # Nobody here would be patient enough for a shard that waits.
-    (tmp_path / "sitecustomize.py").write_text(
-        "from rdfspider.run import prerequisites\n\nprerequisites.WAIT_S = 600.0\n"
-    )
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    run_first("from rdfspider.run import prerequisites\n\nprerequisites.WAIT_S = 600.0\n", tmp_path, monkeypatch)
     site = Site()
     site.add("http://a.test/", make_data("http://slow.test/context"))
     site.add("http://slow.test/context", Answer(body=CONTEXT, content_type=JSON_LD))

@@ -26,6 +26,7 @@ from web import (
     pages_of,
     prolong,
     read_outcomes,
+    run_first,
 )
 
 EVERYWHERE = {"*.test": "127.0.0.1"}
@@ -224,8 +225,12 @@ def test_each_port_has_its_own_robots_txt(crawled: Crawled) -> None:
     assert any(page.started < well.started for page in crawled.by_host["ports.test"] if page.path in PATHS)
 
 
-def test_an_expired_copy_is_used_while_the_server_fails_and_replaced_when_it_is_well(tmp_path: Path) -> None:
+def test_an_expired_copy_is_used_while_the_server_fails_and_replaced_when_it_is_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The site has no end: only the new rules end the crawl."""
+    # Every copy is used for half a minute otherwise, whatever is set.
+    run_first("from rdfspider.frontier.urls import leases\n\nleases._MIN_ANSWER_S = 2.0\n", tmp_path, monkeypatch)
     asked: list[int] = []
 
     def answer(host: str, path: str, headers: Mapping[str, str]) -> Answer:

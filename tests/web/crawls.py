@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import psutil
+import pytest
 
 from command_line import run_line
 from waiting import PATIENCE_S
@@ -190,6 +191,12 @@ def command(folder: Path, name: str, *flags: str) -> str:
     done = run_line(name, "--dir", folder, *flags)
     assert done.returncode == 0, f"{name} ended with {done.returncode}: {done.stderr}"
     return done.stdout
+
+
+def run_first(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every Python process that is started from now on run this code first; it is kept in the folder."""
+    (folder / "sitecustomize.py").write_text(code)
+    monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
 
 
 def _set_calendar(ahead_s: float) -> dict[str, str]:
