@@ -221,13 +221,14 @@ def test_a_site_that_names_its_home_page_everywhere_loses_no_page(tmp_path: Path
 def test_a_mirror_that_is_added_later_is_fetched_and_a_site_that_repeats_itself_ends(tmp_path: Path) -> None:
     (first,), (second,) = hosts_of(0, 1), hosts_of(1, 1)
     paths = [f"/product/{number}" for number in range(55)]
-    copies = [f"/s/{number}{path}" for number, path in enumerate(paths)]
+    # So many that it has learned before it has asked for all of them, also where the machine is busy.
+    copies = [f"/s/{number}{path}" for number, path in enumerate(4 * paths)]
     site = Site()
     for host in (first, second):
         for path in ("/", *paths):
             site.add(f"http://{host}{path}", make_page(f"http://any.test{path}", paths if path == "/" else ()))
     site.add(f"http://{first}/copies", make_page(f"http://{first}/copies", copies))
-    for path, copy in zip(paths, copies, strict=True):
+    for path, copy in zip(4 * paths, copies, strict=True):
         site.add(f"http://{first}{copy}", make_page(f"http://any.test{path}"))
     folder = tmp_path / "crawl"
     with Web(site) as web:
