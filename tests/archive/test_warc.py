@@ -1,6 +1,10 @@
+import base64
+import hashlib
+from datetime import UTC, datetime
+
 import pytest
 
-from rdfspider.archive.warc import make_request, make_response_head
+from rdfspider.archive.warc import compute_digest, format_date, make_request, make_response_head
 from rdfspider.records import Capture, Page
 
 
@@ -59,3 +63,17 @@ def test_bytes_beyond_ascii_stay_as_they_came() -> None:
 def test_line_ends_in_values_become_spaces(end: str) -> None:
     head = make_response_head(capture(headers=(("A", f"b{end}"), ("C", f"{end}d: e"))))
     assert head == b"HTTP/1.1 200 OK\r\nA: b \r\nC:  d: e\r\nContent-Length: 5\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"a", b"<p>tea</p>" * 1000, *(bytes([number]) * number for number in range(2, 200, 7))]
+)
+def test_digests_are_sha1_in_base_32(data: bytes) -> None:
+    assert compute_digest(data) == "sha1:" + base64.b32encode(hashlib.sha1(data).digest()).decode()
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.000001, 1_700_000_000.0, 1_700_000_000.123456, 253_402_300_799.0])
+def test_dates_have_microseconds_and_end_in_z(seconds: float) -> None:
+    date = format_date(seconds)
+    assert (len(date), date[-1]) == (27, "Z")
+    assert datetime.fromisoformat(date) == datetime.fromtimestamp(seconds, UTC)
