@@ -11,7 +11,7 @@ from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.results import NameCount, NameKind
 from rdfspider.vocabulary.classes import find_superclasses, list_class_names
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 _CLASSES_SUGGESTED = 1_000
 # Superclasses of one class; pages may state anything.
@@ -48,7 +48,7 @@ class LearnedClasses:
         """Used names of a kind that contain a text, as `LedgerReader.search_names` finds them."""
         return self._ask(commit, lambda ledger: ledger.search_names(kind, text, limit)) or []
 
-    def _ask(self, commit: Hashable, ask: Callable[[LedgerReader], T | None] = lambda ledger: None) -> T | None:
+    def _ask(self, commit: Hashable, ask: Callable[[LedgerReader], _T | None] = lambda ledger: None) -> _T | None:
         """Load what pages state as of a commit, and ask the ledger; None if there is none."""
         with self._lock:
             try:
