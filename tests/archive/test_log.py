@@ -178,8 +178,8 @@ def test_a_page_that_asks_not_to_be_indexed_has_nothing_to_say(log: Log) -> None
 
 @pytest.mark.parametrize(("now", "effect"), [(STARTED, "replace"), (STARTED + 1e6, "remove")])
 def test_a_page_may_ask_to_be_forgotten_later(log: Log, now: float, effect: str) -> None:
-    wishes = ("nofollow (meta robots)", "unavailable_after 2023-11-20T00:00:00Z (X-Robots-Tag)", "noarchive (x)")
-    log.write(judgement=Judgement(directives=wishes))
+    directives = ("nofollow (meta robots)", "unavailable_after 2023-11-20T00:00:00Z (X-Robots-Tag)", "noarchive (x)")
+    log.write(judgement=Judgement(directives=directives))
     log.publish()
     ((source, (path, length)),) = list_segments(log.folder).items()
     (found,) = read_outcomes(path, source, 0, length, now=now)
@@ -211,7 +211,7 @@ def test_a_url_that_is_too_long_for_a_header(log: Log) -> None:
     assert all(item.statements for item in found)
 
 
-def test_errands_are_no_pages_and_reading_goes_past_them(log: Log) -> None:
+def test_prerequisites_are_no_pages_and_reading_goes_past_them(log: Log) -> None:
     for reason, url in [
         ("sitemap", "/s.xml"),
         ("fetched", "/1"),

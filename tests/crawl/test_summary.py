@@ -20,7 +20,7 @@ from rdfspider.crawl.summary import (
     write_summary,
 )
 from rdfspider.documents import KeptDocuments
-from rdfspider.index.status import IndexStatus, ViewStatus
+from rdfspider.index.status import IndexState, IndexStatus, ViewStatus
 
 BEATS = (
     make_beat(
@@ -86,7 +86,7 @@ def test_a_summary() -> None:
 
 
 def test_what_was_answered_to_the_crawl_itself_is_told_apart() -> None:
-    totals = Totals(statuses={"200": 3}, errands={"sitemap": 2, "no-sitemap": 12, "context": 1})
+    totals = Totals(statuses={"200": 3}, prerequisites={"sitemap": 2, "no-sitemap": 12, "context": 1})
     assert write_summary(Status(state="ended", totals=totals))[-1] == (
         "  answers   3: 200 3; for the crawl itself 15: no sitemap 12, sitemap 2, context 1"
     )
@@ -127,9 +127,11 @@ def test_how_far_the_index_is() -> None:
     assert f"  index {told}" in write_line(status)
     # Nobody indexes any more, and something is left to do.
     views = (ViewStatus("quads", behind_bytes=9000, behind_pages=3), ViewStatus("text"))
-    index = msgspec.structs.replace(index, state="ended", views=views)
+    index = msgspec.structs.replace(index, state=IndexState.ENDED, views=views)
     assert write_index(index).endswith(" · about 3 pages behind")
-    index = msgspec.structs.replace(index, state="suspended", views=(ViewStatus("text", problem="the disk is full"),))
+    index = msgspec.structs.replace(
+        index, state=IndexState.SUSPENDED, views=(ViewStatus("text", problem="the disk is full"),)
+    )
     assert write_index(index).endswith(" · suspended: text: the disk is full")
 
 

@@ -25,7 +25,7 @@ class ShardLog:
         status: int = 200,
         fetched: float | None = None,
         reason: str = "fetched",
-        wishes: tuple[str, ...] = (),
+        directives: tuple[str, ...] = (),
     ) -> None:
         """Put pages on record, each with a name of its own unless one is given, and let readers have them."""
         for url in urls:
@@ -40,7 +40,7 @@ class ShardLog:
             )
             said = Extraction(url, "text/html", "utf-8", {"jsonld": nquads}, (), name or url, "en", f"words of {url}")
             verdict = Verdict("done", reason if status == 200 else "gone", status)
-            judgement = Judgement(directives=wishes)
+            judgement = Judgement(directives=directives)
             lease = Lease("page", "x", 1, url)
             self._writer.write_outcome(
                 Finished(lease, verdict, capture, said if status == 200 else None, judgement=judgement)

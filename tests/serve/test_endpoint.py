@@ -118,7 +118,7 @@ def test_what_a_format_cannot_hold_is_said(site: Serving) -> None:
     for accept, query in (("text/csv", CONSTRUCT), ("application/rdf+xml", SELECT), ("image/png", SELECT)):
         reply = site.get("/sparql", {"Accept": accept}, query=query)
         assert (reply.status, reply.headers["content-type"]) == (406, "text/plain; charset=utf-8")
-    # A suffix and a parameter are no mere wishes: a file is called by them.
+    # A suffix and a parameter are not mere preferences: a file is called by them.
     for form, query in (("nq", SELECT), ("ttl", SELECT), ("csv", CONSTRUCT), ("tsv", CONSTRUCT)):
         assert site.get(f"/sparql.{form}", query=query).status == 406
         assert site.get("/sparql", query=query, format=form).status == 406

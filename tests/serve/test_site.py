@@ -91,7 +91,7 @@ def test_what_pages_of_files_from_elsewhere_say_is_not_read_again_for_a_thing(tm
         said = serving.get("/entity.json", iri=TEA).json["properties"]["http://schema.org/slogan"]["values"]
         assert [value["text"] for value in said] == ["Both"]
         assert [(one["syntaxes"], one["is_exact"]) for one in said[0]["sources"]] == [(["jsonld", "rdfa"], False)]
-        says = serving.get("/entity.json", iri=TEA, says="http://schema.org/slogan").json["sayings"]
+        says = serving.get("/entity.json", iri=TEA, says="http://schema.org/slogan").json["attributions"]
         assert [one["is_exact"] for one in says] == [False]
         # The inspector takes the time.
         assert list(serving.get("/page.json", url="https://shop.example/").json["statements"]) == ["jsonld", "rdfa"]

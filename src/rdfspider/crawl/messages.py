@@ -75,7 +75,7 @@ class Fetching(Struct, frozen=True):
     url: str
 
 
-RUN_COUNTS = ("statuses", "errands", "failures", "robots", "turned_away", "cpu_s")
+RUN_COUNTS = ("statuses", "prerequisites", "failures", "robots", "turned_away", "cpu_s")
 """The fields of a Beat that count by name what has happened since the shard started."""
 
 
@@ -126,9 +126,9 @@ class Beat(Struct, frozen=True, tag=2):
     wire_bytes: int = 0
     statuses: dict[str, int] = {}
     """Outcomes, by HTTP status or error."""
-    errands: dict[str, int] = {}
+    prerequisites: dict[str, int] = {}
     """Responses to requests for prerequisites: sitemap, context, or without success no-sitemap, no-context; they are not among
-    the statuses. Programs that read status.json know this name."""
+    the statuses."""
     failures: dict[str, int] = {}
     """URLs that failed for good, by reason."""
     robots: dict[str, int] = {}

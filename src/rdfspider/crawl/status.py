@@ -59,7 +59,7 @@ class Totals(Counts, kw_only=True):
     waiting_hosts: tuple[HostEntry, ...] = ()
     statuses: dict[str, int] = msgspec.field(default_factory=dict)
     """Responses by HTTP status, without those of prerequisites."""
-    errands: dict[str, int] = msgspec.field(default_factory=dict)
+    prerequisites: dict[str, int] = msgspec.field(default_factory=dict)
     errors: dict[str, int] = msgspec.field(default_factory=dict)
     """Exchanges without a page, by the failure's code."""
     failures: dict[str, int] = msgspec.field(default_factory=dict)
@@ -180,7 +180,7 @@ def sum_beats(beats: Iterable[Beat]) -> Totals:
         waiting_hosts=tuple(waiting[:_WAITING_KEPT]),
         statuses={name: count for name, count in outcomes.items() if name.isdigit()},
         errors={name: count for name, count in outcomes.items() if not name.isdigit() and name not in REFUSALS},
-        errands=dict(_add_up(beat.errands for beat in beats)),
+        prerequisites=dict(_add_up(beat.prerequisites for beat in beats)),
         failures=dict(_add_up(beat.failures for beat in beats)),
         robots=dict(_add_up(beat.robots for beat in beats)),
         turned_away=_keep_most(_add_up(beat.turned_away for beat in beats), _NAMES_KEPT),
@@ -195,7 +195,9 @@ def read_status(folder: Path) -> Status:
     # A crawl may be indexed at any time, even when it is over.
     index = read_index_status(IndexPaths(folder))
     try:
-        status = msgspec.json.decode((folder / FILE).read_bytes(), type=Status)
+        # Prerequisites were once called errands.
+        written = (folder / FILE).read_bytes().replace(b'"errands":{', b'"prerequisites":{')
+        status = msgspec.json.decode(written, type=Status)
     except (FileNotFoundError, msgspec.MsgspecError):
         # A file that cannot be read, for example because of a state that only a newer version knows, counts as none, as if the
         # crawl were new. So a new state needs a higher `VERSION` in `crawl/folder.py`; an older rdfspider then refuses the

@@ -218,8 +218,8 @@ def _write_waiting(totals: Totals) -> str:
 
 def _write_prerequisites(totals: Totals) -> str:
     """Count the responses to requests for prerequisites, with or without success."""
-    errands = {name.replace("-", " "): count for name, count in totals.errands.items()}
-    return f"; for the crawl itself {sum(errands.values()):,}: {write_counts(errands)}" if errands else ""
+    counts = {name.replace("-", " "): count for name, count in totals.prerequisites.items()}
+    return f"; for the crawl itself {sum(counts.values()):,}: {write_counts(counts)}" if counts else ""
 
 
 def _choose_word(status: Status) -> str:

@@ -297,7 +297,7 @@ def make_beat(number: int, frontier: Frontier, meter: Meter, data_counts: DataCo
         properties=properties,
         wire_bytes=meter.wire_bytes,
         statuses=dict(meter.statuses),
-        errands=dict(meter.prerequisites),
+        prerequisites=dict(meter.prerequisites),
         failures=dict(meter.failures),
         robots=dict(meter.robots),
         turned_away=dict(meter.turned_away),

@@ -188,7 +188,7 @@ class InspectionData(TypedDict):
     language: str
     canonical: str
     body_bytes: int
-    wishes: list[str]
+    directives: list[str]
     """Robots directives, and where each is given."""
     statements: dict[str, str]
     problems: list[ProblemData]
@@ -225,7 +225,7 @@ def describe_inspection(inspection: Inspection) -> InspectionData:
         "language": inspection.language,
         "canonical": inspection.canonical,
         "body_bytes": inspection.body_bytes,
-        "wishes": list(inspection.directives),
+        "directives": list(inspection.directives),
         "statements": dict(inspection.statements),
         "problems": [
             {

@@ -46,7 +46,7 @@ def test_depth_decides_where_nothing_is_known(rater: Rater) -> None:
     assert [rater.rate("/x", depth) for depth in (1, 2, 3, 4, 6, 100)] == [2, 3, 4, 4, 5, 5]
 
 
-def test_seeds_and_errands_are_first_and_links_of_duplicates_last(rater: Rater) -> None:
+def test_seeds_and_prerequisites_are_first_and_links_of_duplicates_last(rater: Rater) -> None:
     assert rater.rate("/", 0, "seed") == 0
     assert rater.rate("/sitemap.xml", 1, "sitemap") == 0
     assert rater.rate("/x", 1, rank=8) == 7

@@ -373,7 +373,7 @@ def test_a_page_that_asked_to_be_gone_by_now_goes_without_news(tmp_path: Path, m
     paths = IndexPaths(tmp_path)
     due = datetime.fromtimestamp(time.time() + 4000, UTC)
     log = ShardLog(tmp_path)
-    log.write(*urls_of(1), wishes=(f"unavailable_after {due:%Y-%m-%dT%H:%M:%SZ} (meta robots)",))
+    log.write(*urls_of(1), directives=(f"unavailable_after {due:%Y-%m-%dT%H:%M:%SZ} (meta robots)",))
     log.write(*urls_of(2))
     follower = Follower("text", lambda: TextView(paths), Sources(paths, ExtractConfig()))
     with following(follower):

@@ -21,8 +21,8 @@ def say(thing: dict[str, object], url: str = URL) -> Contribution:
 
 
 def tell(*things: dict[str, object]) -> list[tuple[str, str]]:
-    sayings = [say(thing) for thing in things]
-    facts = choose_facts(sayings, {label for saying in sayings for _, _, label in saying.labels})
+    things_said = [say(thing) for thing in things]
+    facts = choose_facts(things_said, {label for each in things_said for _, _, label in each.labels})
     return [(iri.removeprefix(SCHEMA), text) for iri, text in facts]
 
 

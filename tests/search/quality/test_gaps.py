@@ -17,8 +17,8 @@ S = "http://schema.org/"
     ],
 )
 def test_a_class_is_asked_what_its_kind_is_asked(name: str, base: str) -> None:
-    found, wishes = find_recommendations(S + name)
-    assert found == S + base and wishes
+    found, recommended = find_recommendations(S + name)
+    assert found == S + base and recommended
 
 
 @pytest.mark.parametrize(

@@ -236,7 +236,7 @@ def test_what_a_crawl_was_like_is_shown_whenever_its_site_is_opened(tmp_path: Pa
 
 def test_what_was_not_allowed_is_told_by_who_was_against_it(tmp_path: Path) -> None:
     made = Crawl.create(tmp_path / "c", ["https://example.org/"], contact="me@example.org")
-    totals = {"disallowed": 1338, "trapped": 1235, "filtered": 10, "errands": {"no-sitemap": 12}}
+    totals = {"disallowed": 1338, "trapped": 1235, "filtered": 10, "prerequisites": {"no-sitemap": 12}}
     status = {"state": "ended", "started": 1.0, "updated": 2.0, "run_s": 13.0, "elapsed_s": 13.0, "totals": totals}
     (made.folder / "status.json").write_text(json.dumps(status))
     with serve(made) as serving:

@@ -286,7 +286,7 @@ def test_one_property_page_by_page(site: Serving) -> None:
     assert "jsonld" in reply
     found = site.get("/entity.json", iri=ADA, says=f"{S}birthDate").json
     assert found["count"] == 2
-    assert {saying["page"] for saying in found["sayings"]} == {"https://one.example/", "https://two.example/"}
+    assert {each["page"] for each in found["attributions"]} == {"https://one.example/", "https://two.example/"}
     assert site.get("/entity", iri=ADA, says="urn:nothing").status == 404
 
 

@@ -91,9 +91,8 @@ class Explanation(Struct, frozen=True, kw_only=True):
     """The target of its redirect, if the archive has it."""
     truncated: str = ""
     """Why its body is incomplete: length, time, disconnect or unwanted; empty if it is complete, or not in the archive."""
-    wishes: str = ""
-    """The robots directives of its last response, with their sources: `noarchive (X-Robots-Tag)`. Programs that read the JSON of
-    `rdfspider why` know this name."""
+    directives: str = ""
+    """The robots directives of its last response, with their sources: `noarchive (X-Robots-Tag)`."""
     captured: float = 0.0
     """When the archived body was fetched, or an imported page was captured; 0 if the archive has none."""
     quads: int = 0

@@ -176,7 +176,7 @@ def _explain(case: _Case, entry: UrlEntry | None, notes: tuple[str, ...]) -> Exp
         redirects=entry.chain,
         target=fetch.target if fetch else "",
         truncated=fetch.truncated if fetch else "",
-        wishes=fetch.directives if fetch else "",
+        directives=fetch.directives if fetch else "",
         captured=entry.captured,
         quads=entry.quads,
         digest=entry.digest,

@@ -117,7 +117,7 @@ def draw_sections(
             "classes": _sort_statuses(totals.statuses),
             "errors": rank(totals.errors),
             "failures": rank(totals.failures, 8),
-            "documents": rank({_DOCUMENTS.get(name, name): count for name, count in totals.errands.items()}),
+            "documents": rank({_DOCUMENTS.get(name, name): count for name, count in totals.prerequisites.items()}),
         },
         "robots": {"robots": totals.robots, "visits": totals.visits, "disallowed": robots_disallowed},
         "queue": {"queued": _list_queue(totals.queued), "totals": totals},

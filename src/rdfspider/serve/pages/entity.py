@@ -72,7 +72,7 @@ class AttributionsData:
     property: str
     count: int
     has_more: bool
-    sayings: list[AttributionData]
+    attributions: list[AttributionData]
 
 
 def show_entity(request: PageRequest) -> PageReply:

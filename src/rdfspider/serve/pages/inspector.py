@@ -117,8 +117,8 @@ def show_page(request: PageRequest) -> PageReply:
     if not text:
         return PageReply("", redirect="/inspect")
     why = request.site.live_reports.why(prepare_address(text))
-    record, message = find_record(request.site, why.url, why.wishes)
-    inspection = _inspect_record(record, why.wishes) if record else Inspection(why.url)
+    record, message = find_record(request.site, why.url, why.directives)
+    inspection = _inspect_record(record, why.directives) if record else Inspection(why.url)
     in_links = _find_in_links(request, why.url)
     page, pages = request.get_number("out", 1, _MAX_PAGE), -(-len(inspection.links) // LINKS_SHOWN)
     context: dict[str, Any] = {
@@ -150,13 +150,13 @@ def show_copy(request: PageRequest) -> PageReply:
         raise UsageError("name a page: /copy?url=…")
     url = read_address(text)
     why = request.site.live_reports.why(prepare_address(text))
-    record, message = find_record(request.site, url, why.wishes)
+    record, message = find_record(request.site, url, why.directives)
     if record is None and why.url != url:
         # The page is known under another spelling of its URL.
-        record, message = find_record(request.site, why.url, why.wishes)
+        record, message = find_record(request.site, why.url, why.directives)
     if record is None:
         raise NotFoundError(message or f"there is no copy of {why.url}: it is not among the pages that were indexed")
-    copy = _read_copy(request, record, why.wishes)
+    copy = _read_copy(request, record, why.directives)
     return PageReply(
         "copy.html",
         {
