@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from rdfspider.config import Config, ExtractConfig
     from rdfspider.crawl.reports.explanations import Explanation
     from rdfspider.crawl.status import Status
-    from rdfspider.documents import FolderDocuments
     from rdfspider.errors import RdfspiderError, UsageError
     from rdfspider.fetch.robots import RobotsTxt
     from rdfspider.frontier.entries import HostEntry
+    from rdfspider.linked_documents import FolderDocuments
     from rdfspider.pipeline import extract
     from rdfspider.records import Extraction, Link, Page, Problem, Robots
 
@@ -55,7 +55,7 @@ _MODULES = {
     "Explanation": "crawl.reports.explanations",
     "ExtractConfig": "config",
     "Extraction": "records",
-    "FolderDocuments": "documents",
+    "FolderDocuments": "linked_documents",
     "HostEntry": "frontier.entries",
     "Link": "records",
     "Page": "records",

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from rdfspider.config import DocumentSource, ExtractConfig
 from rdfspider.detect.content import detect_content
-from rdfspider.documents import FolderDocuments
 from rdfspider.errors import UsageError
 from rdfspider.extract.page import SYNTAXES, extract_page
+from rdfspider.linked_documents import FolderDocuments
 from rdfspider.records import Extraction, Page
 
 

@@ -14,8 +14,8 @@ import pyarrow.parquet
 import pytest
 from tests.conftest import Run
 
-from rdfspider.documents import KeptDocuments
 from rdfspider.formats import COLUMNS, to_quads
+from rdfspider.linked_documents import KeptDocuments
 from waiting import wait_until
 
 BOOK = b'<html><body><p itemscope itemtype="http://schema.org/Book"><b itemprop=name>%s</b><a itemprop=url href=x>x</a></p>'

@@ -6,8 +6,8 @@ import pytest
 
 from rdfspider.config import ArchiveConfig, Config, CrawlConfig, ExtractConfig, Stylesheet
 from rdfspider.crawl.settings import SETTINGS, Asked, ask_config, count_cores, find_name, load_config, write_settings
-from rdfspider.documents import FolderDocuments
 from rdfspider.errors import UsageError
+from rdfspider.linked_documents import FolderDocuments
 
 
 def write(folder: Path, text: str) -> Path:

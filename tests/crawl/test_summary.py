@@ -19,8 +19,8 @@ from rdfspider.crawl.summary import (
     write_shards,
     write_summary,
 )
-from rdfspider.documents import KeptDocuments
 from rdfspider.index.status import IndexState, IndexStatus, ViewStatus
+from rdfspider.linked_documents import KeptDocuments
 
 BEATS = (
     make_beat(

@@ -5,7 +5,7 @@ import gzip
 from pathlib import Path
 
 from rdfspider.config import Config, ExtractConfig
-from rdfspider.documents import KeptDocuments
+from rdfspider.linked_documents import KeptDocuments
 from rdfspider.pipeline import extract_from
 from rdfspider.records import Page
 from rdfspider.run.extraction import Extractor, extract_page

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from rdfspider.documents import MAX_KEPT, KeptDocuments
 from rdfspider.domains import Domains
+from rdfspider.linked_documents import MAX_KEPT, KeptDocuments
 from rdfspider.records import Capture, Discovered, Extraction, Lease, Link, Page, Verdict
 from rdfspider.run import prerequisites
 from rdfspider.run.prerequisites import (

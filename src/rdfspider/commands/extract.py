@@ -20,10 +20,10 @@ from rdfspider.batch.sources import plan_parts
 from rdfspider.batch.workers import PageResult, PartEnd, Work, run_parts
 from rdfspider.config import DocumentSource, ExtractConfig
 from rdfspider.crawl.settings import count_cores
-from rdfspider.documents import FolderDocuments, KeptDocuments
 from rdfspider.errors import UsageError
 from rdfspider.extract.transforms import installed_transforms, load_transforms
 from rdfspider.extract.xslt import load_stylesheets
+from rdfspider.linked_documents import FolderDocuments, KeptDocuments
 from rdfspider.pipeline import check_syntaxes
 from rdfspider.urls import is_valid_iri
 

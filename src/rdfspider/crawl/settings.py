@@ -14,10 +14,10 @@ from typing import Any, TypeGuard
 
 from rdfspider.config import Config
 from rdfspider.crawl.bounds import EntryError, Plain, Setting, SettingKind, list_settings, read_value
-from rdfspider.documents import FolderDocuments
 from rdfspider.errors import UsageError
 from rdfspider.extract.transforms import installed_transforms, load_transforms
 from rdfspider.extract.xslt import load_stylesheets
+from rdfspider.linked_documents import FolderDocuments
 
 SETTINGS = list_settings()
 """All settings by name, `section.field`."""

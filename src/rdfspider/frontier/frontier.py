@@ -33,7 +33,7 @@ from rdfspider.frontier.urls.learned_traps import Traps
 from rdfspider.frontier.urls.leases import Leases
 from rdfspider.frontier.urls.rediscovery import Rediscovery
 from rdfspider.frontier.urls.restarts import Restarts
-from rdfspider.frontier.urls.revisits import Visits
+from rdfspider.frontier.urls.revisits import FutureVisits
 from rdfspider.frontier.urls.schedule import Schedule
 from rdfspider.frontier.urls.sieve import Sieve
 from rdfspider.records import Addresses, Capture, Discovered, Failure, Lease, Verdict
@@ -236,7 +236,7 @@ class Frontier:
         self._url_rows = core.url_rows
         self._front_queues = core.front_queues
         self._sieve = Sieve(store, core.hosts, state.salt)
-        visits = Visits(store)
+        visits = FutureVisits(store)
         self._patterns = Patterns(store)
         ratings = Ratings(self._patterns, core.counts)
         self._schedule = Schedule(core, self._sieve, visits, ratings, priority)

@@ -17,7 +17,7 @@ from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.layout import VERSION, IndexPaths, advise_rebuild, check_index, has_index
 from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.log.follower import Follower, Room, is_damage
-from rdfspider.index.log.sources import Sources
+from rdfspider.index.log.indexed_sources import Sources
 from rdfspider.index.quads.view import QuadView
 from rdfspider.index.status import IndexState, IndexStatus, end_index, is_outside, write_index_status
 from rdfspider.index.stores.graph_servers import read_address

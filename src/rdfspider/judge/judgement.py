@@ -18,7 +18,7 @@ from rdfspider.codes import PREREQUISITE_REASONS, DuplicateKind, Reason, Truncat
 from rdfspider.discover.link_headers import read_link_headers
 from rdfspider.domains import Domains
 from rdfspider.extract.robots_directives import read_directives
-from rdfspider.judge.samples import sample_copy, sample_page
+from rdfspider.judge.bottom_k import sample_copy, sample_page
 from rdfspider.judge.simhash import compute_simhash, digest_statements
 from rdfspider.judge.soft404 import describes_entity, is_soft_404
 from rdfspider.records import Capture, Extraction, Fingerprint, Judgement, Lease, Robots, Verdict

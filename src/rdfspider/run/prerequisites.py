@@ -20,9 +20,9 @@ from rdfspider.codes import Reason, VerdictState
 from rdfspider.discover.finder import follow_redirect
 from rdfspider.discover.link_headers import read_link_headers
 from rdfspider.discover.sitemaps import DEFAULT_PATH, is_list
-from rdfspider.documents import KeptDocuments
 from rdfspider.fetch.fetcher import MAX_CONTEXT_BYTES
 from rdfspider.judge.soft404 import is_soft_404
+from rdfspider.linked_documents import KeptDocuments
 from rdfspider.records import Capture, Discovered, Extraction, Lease, Page, Verdict
 from rdfspider.urls import MAX_HOST_CHARS, host_of, resolve_links
 from rdfspider.ways import PREREQUISITE_WAYS, Way

@@ -15,16 +15,16 @@ from typing import NamedTuple
 from rdfspider.archive.reader import find_archives
 from rdfspider.config import Config
 from rdfspider.crawl.folder import DOCUMENTS
-from rdfspider.documents import KeptDocuments
 from rdfspider.errors import InUseError, RdfspiderError, UsageError
 from rdfspider.index.indexer import Indexer, lock_index
 from rdfspider.index.layout import IndexPaths, check_index, has_index
 from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.log.foreign import add_sources
-from rdfspider.index.log.sources import Forgotten, add_rule
+from rdfspider.index.log.indexed_sources import Forgotten, add_rule
 from rdfspider.index.status import IndexStatus, is_indexed, read_index_status
 from rdfspider.index.stores.graph_servers import check_store_url
 from rdfspider.index.stores.view import carry_ledgers, list_holders
+from rdfspider.linked_documents import KeptDocuments
 
 Progress = Callable[[IndexStatus], None]
 

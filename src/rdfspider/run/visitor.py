@@ -19,13 +19,13 @@ from rdfspider.config import Config, FetchConfig
 from rdfspider.crawl.folder import DOCUMENTS
 from rdfspider.crawl.reports.explanations import explain_failure, write_robots
 from rdfspider.crawl.seeds import has_scheme, normalise_seed
-from rdfspider.documents import KeptDocuments
 from rdfspider.errors import UnansweredError, UsageError
 from rdfspider.fetch.fetcher import Fetcher
 from rdfspider.fetch.robots import PRODUCT, RobotsTxt, make_user_agent
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.keys import origin_of
 from rdfspider.judge.judgement import judge_directives
+from rdfspider.linked_documents import KeptDocuments
 from rdfspider.pace import pace_gap_s
 from rdfspider.processes.calls import KillableCalls
 from rdfspider.records import Capture, Extraction, Failure, Lease, Page, RobotsState

@@ -16,7 +16,6 @@ from rdfspider.crawl.folder import DOCUMENTS, shard_folder
 from rdfspider.discover.finder import Finder, follow_redirect
 from rdfspider.discover.parameters import ParameterDropper
 from rdfspider.discover.scope import Router, Scope
-from rdfspider.documents import KeptDocuments
 from rdfspider.domains import Domains
 from rdfspider.fetch.fetcher import Fetcher
 from rdfspider.fetch.robots import RecentRules, make_user_agent
@@ -24,6 +23,7 @@ from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.entries import Refusal, RobotsAnswer
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.judge.judgement import PageJudge, apply_judgement, judge_directives
+from rdfspider.linked_documents import KeptDocuments
 from rdfspider.records import Capture, Discovered, Failure, Finished, Judgement, Lease, Verdict
 from rdfspider.run.commits import Committer
 from rdfspider.run.extraction import Extractor

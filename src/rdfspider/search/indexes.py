@@ -21,7 +21,7 @@ from rdfspider.index.entities.contributions import URN
 from rdfspider.index.layout import IndexPaths, check_index
 from rdfspider.index.ledger.reader import LedgerReader, open_ledger
 from rdfspider.index.log.foreign import read_sources
-from rdfspider.index.log.sources import Forgotten
+from rdfspider.index.log.indexed_sources import Forgotten
 from rdfspider.index.quads.counting import MergeCounts, count_merge
 from rdfspider.index.quads.selection import MERGE, Selection, read_quads, restore_blank_nodes, walk_statements
 from rdfspider.index.quads.snapshots import SnapshotReader, tell_damage

@@ -21,7 +21,7 @@ from rdfspider.index.layout import IndexPaths
 from rdfspider.index.log import follower as follower_module
 from rdfspider.index.log.follower import Follower, Lag, Room
 from rdfspider.index.log.foreign import add_sources
-from rdfspider.index.log.sources import Forgotten, LogState, Sources, add_rule
+from rdfspider.index.log.indexed_sources import Forgotten, LogState, Sources, add_rule
 from rdfspider.index.text import view as text_view
 from rdfspider.index.text.view import TextView
 from rdfspider.index.view import Cursors

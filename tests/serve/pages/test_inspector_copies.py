@@ -8,7 +8,7 @@ import pytest
 
 from rdfspider import Crawl
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.log.sources import add_rule
+from rdfspider.index.log.indexed_sources import add_rule
 from serving import Serving, serve
 from web import Answer, Web, crawl
 

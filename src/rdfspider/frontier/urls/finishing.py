@@ -18,7 +18,7 @@ from rdfspider.frontier.urls.learned_traps import Traps
 from rdfspider.frontier.urls.leases import Leases
 from rdfspider.frontier.urls.rediscovery import Rediscovery
 from rdfspider.frontier.urls.restarts import Restarts
-from rdfspider.frontier.urls.revisits import VisitHistory, Visits, plan_visit
+from rdfspider.frontier.urls.revisits import FutureVisits, VisitHistory, plan_visit
 from rdfspider.frontier.urls.sieve import Sieve
 from rdfspider.records import Discovered, Lease, Verdict
 from rdfspider.ways import Way
@@ -29,7 +29,7 @@ class Finisher:
     """Stages the results of leased pages."""
 
     core: Core
-    visits: Visits
+    visits: FutureVisits
     leases: Leases
     rediscovery: Rediscovery
     restarts: Restarts

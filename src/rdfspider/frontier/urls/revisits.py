@@ -35,7 +35,7 @@ def plan_visit(history: VisitHistory, config: CrawlConfig) -> float:
     return history.visited + config.revisit_s
 
 
-class Visits:
+class FutureVisits:
     """The future visits of all URLs, by time."""
 
     def __init__(self, store: Store) -> None:

@@ -11,7 +11,7 @@ from rdfspider.frontier.hosts.origins import is_mirrored
 from rdfspider.frontier.keys import MAX_SEQUENCE, from_url_id, pack_row
 from rdfspider.frontier.learning.priority import Ratings
 from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, UrlRow, encode_fresh
-from rdfspider.frontier.urls.revisits import Visits
+from rdfspider.frontier.urls.revisits import FutureVisits
 from rdfspider.frontier.urls.sieve import NewLinks, Sieve
 from rdfspider.records import Discovered
 from rdfspider.ways import Way
@@ -27,7 +27,9 @@ _VISITS_AT_ONCE = 500
 class Schedule:
     """Stages rows of URLs and entries of back queues."""
 
-    def __init__(self, core: Core, sieve: Sieve, visits: Visits, ratings: Ratings, priority: Priority | None) -> None:
+    def __init__(
+        self, core: Core, sieve: Sieve, visits: FutureVisits, ratings: Ratings, priority: Priority | None
+    ) -> None:
         self._url_rows = core.url_rows
         self._hosts = core.hosts
         self._queues = core.queues

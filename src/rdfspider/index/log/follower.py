@@ -20,7 +20,7 @@ from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.archive.warc_file import Damage
 from rdfspider.codes import Reason
 from rdfspider.errors import InUseError, UsageError
-from rdfspider.index.log.sources import FORGOTTEN, Forgotten, LogState, Sources
+from rdfspider.index.log.indexed_sources import FORGOTTEN, Forgotten, LogState, Sources
 from rdfspider.index.status import ViewStatus
 from rdfspider.index.view import Cursors, View
 

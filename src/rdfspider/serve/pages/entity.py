@@ -21,7 +21,7 @@ from rdfspider.search.attributions import (
     read_aliases,
     read_attributions,
 )
-from rdfspider.search.conflicts import group_values
+from rdfspider.search.conflict_rules import group_values
 from rdfspider.search.entity import REFERENCES_SHOWN, Entity, EntityProperty, find_uses, was_fetched
 from rdfspider.search.name_lookup import list_readings
 from rdfspider.serve.neighbourhood import draw_neighbourhood

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from rdfspider.documents import FolderDocuments
+from rdfspider.linked_documents import FolderDocuments
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from rdfspider import extract
 from rdfspider.frontier.learning.patterns import Pattern
-from rdfspider.judge.samples import sample_copy, sample_page
+from rdfspider.judge.bottom_k import sample_copy, sample_page
 from rdfspider.records import Extraction, Judgement
 
 

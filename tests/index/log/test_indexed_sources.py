@@ -7,7 +7,7 @@ import pytest
 
 from rdfspider.errors import UsageError
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.log.sources import Forgotten, add_rule
+from rdfspider.index.log.indexed_sources import Forgotten, add_rule
 
 
 @pytest.fixture
