@@ -5,6 +5,7 @@ holds it, however that process ends.
 """
 
 import fcntl
+import glob
 import os
 import time
 from collections.abc import Iterable, Iterator
@@ -51,6 +52,36 @@ def replace_file(path: Path, *, durable: bool = True, shared: bool = False) -> I
         raise
     if durable:
         sync_folder(path.parent)
+
+
+@contextmanager
+def replace_output(path: Path) -> Iterator[BinaryIO]:
+    """Like `replace_file`, for a file that a user named: several processes may write it, and the partial files of killed ones
+    are removed. It is not synced. The writer may close it."""
+    for partial in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
+        with suppress(OSError), partial.open("rb") as leftover:
+            fcntl.flock(leftover, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            partial.unlink()
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        file = _open_locked(partial)
+    except OSError as error:
+        raise UsageError(f"{path}: it cannot be written ({error.strerror})") from error
+    # The lock must last until the file is renamed.
+    lock = os.dup(file.fileno())
+    try:
+        with file:
+            yield file
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+        os.close(lock)
+
+
+def rename_durably(old: Path, new: Path) -> None:
+    """Rename a file or folder within its folder, and sync that."""
+    old.rename(new)
+    sync_folder(new.parent)
 
 
 def sync_folder(folder: Path) -> None:
@@ -158,6 +189,19 @@ def _hold_folder(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def _open_locked(path: Path) -> BinaryIO:
+    """Open a file for writing, with a lock that lasts until all its descriptors are closed, also by the end of the process."""
+    while True:
+        file = path.open("wb")
+        # Some file systems have no locks.
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        # Another process may just have removed it as a leftover.
+        if path.exists():
+            return file
+        file.close()
 
 
 def _take(descriptor: int, path: Path) -> bool:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import psutil
 import pytest
 from pyoxigraph import Store
@@ -26,7 +25,14 @@ from rdfspider.errors import USAGE_EXIT, UsageError
 from rdfspider.index.indexer import hold_index
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.quads.snapshots import hold_snapshot
-from rdfspider.index.status import IndexStatus, ViewStatus, is_indexed, read_index_status, write_index_status
+from rdfspider.index.status import (
+    IndexState,
+    IndexStatus,
+    ViewStatus,
+    is_indexed,
+    read_index_status,
+    write_index_status,
+)
 from rdfspider.processes import supervisor
 from rdfspider.run.indexer_process import IndexOrder, IndexWatch, encode_order
 from waiting import PATIENCE_S, ShiftedTime, wait_until
@@ -228,7 +234,10 @@ def test_an_indexer_that_is_given_up_slows_nobody(tmp_path: Path) -> None:
     assert not watch.status.is_running
     assert watch.find_slow_reason() == "the index is 61 s behind"
     # It cannot go on, and does not get nearer by waiting.
-    watch.status = msgspec.structs.replace(watch.status, state="suspended")
+    late = ViewStatus("quads", lag_s=61.0)
+    watch.status = IndexStatus(IndexState.INDEXING, views=(late,))
+    assert watch.find_slow_reason() == "the index is 61 s behind"
+    watch.status = IndexStatus(IndexState.SUSPENDED, views=(late,))
     assert watch.find_slow_reason() == ""
     with pretend_to_index(paths, lambda: 61.0):
         assert wait_until(find_slow_reason)

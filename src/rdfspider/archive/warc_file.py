@@ -53,6 +53,9 @@ class WarcFile:
         self.path = path
         try:
             self._file = path.open("rb")
+        except OSError as error:
+            raise UsageError(f"{path}: {error.strerror or error}") from error
+        try:
             file_bytes = path.stat().st_size
             committed = find_committed_length(path)
             self.size = file_bytes if committed is None else min(committed, file_bytes)
@@ -60,10 +63,14 @@ class WarcFile:
             self._bytes: mmap.mmap | bytes = (
                 mmap.mmap(self._file.fileno(), self.size, access=mmap.ACCESS_READ) if self.size else b""
             )
+            self._compression = self._find_compression()
+            self._dictionary = self._read_dictionary() if self._compression == "zstd" else None
+        except UsageError:
+            self._file.close()
+            raise
         except (OSError, ValueError) as error:
+            self._file.close()
             raise UsageError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
-        self._compression = self._find_compression()
-        self._dictionary = self._read_dictionary() if self._compression == "zstd" else None
 
     def __enter__(self) -> Self:
         return self

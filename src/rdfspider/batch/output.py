@@ -1,17 +1,15 @@
 """Write the fragments of pages as one document, to a file that appears only when it is complete, or to stdout."""
 
 import bz2
-import fcntl
-import glob
 import io
 import lzma
-import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
+from rdfspider.disk import replace_output
 from rdfspider.errors import UsageError
 from rdfspider.formats import FRAMES, Frame, open_parquet, to_arrow
 
@@ -51,42 +49,8 @@ def open_stream(path: Path | None) -> Iterator[BinaryIO]:
         with path.open("wb") as device:
             yield device
         return
-    _remove_leftovers(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        file = _open_held(partial)
-    except OSError as error:
-        raise UsageError(f"{path}: it cannot be written ({error.strerror})") from error
-    # Writers may close the file; the lock must last until the file is renamed.
-    lock = os.dup(file.fileno())
-    try:
-        with file:
-            yield file
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-        os.close(lock)
-
-
-def _open_held(partial: Path) -> BinaryIO:
-    """Open a file for writing, with a lock that lasts until all its descriptors are closed, also by the end of the process."""
-    while True:
-        file = partial.open("wb")
-        # Some file systems have no locks.
-        with suppress(OSError):
-            fcntl.flock(file, fcntl.LOCK_EX)
-        # Another process may just have removed it as a leftover.
-        if partial.exists():
-            return file
-        file.close()
-
-
-def _remove_leftovers(path: Path) -> None:
-    """Remove partial files of the same name that killed processes left: those that are not locked."""
-    for partial in path.parent.glob(f".{glob.escape(path.name)}.*.partial"):
-        with suppress(OSError), partial.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            partial.unlink()
+    with replace_output(path) as file:
+        yield file
 
 
 @contextmanager

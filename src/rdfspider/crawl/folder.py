@@ -29,6 +29,7 @@ from rdfspider.crawl.settings import FILE, FIXED, Asked, ask_flags, read_file, w
 from rdfspider.disk import NEW, HeldError, find_holder, hold_lock, write_atomically
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.errors import InUseError, UsageError
+from rdfspider.urls import FETCHED_SCHEMES
 
 CONTROL = "control"
 """The file with the address on which a running crawl listens."""
@@ -44,7 +45,7 @@ _SUFFIXES, _SEEDS, _SHARDS, _LOCK = "suffixes.dat", "seeds.txt", "shards", "lock
 _MADE_FIRST = frozenset({FILE, FILE + NEW, _SUFFIXES, _SUFFIXES + NEW, _SEEDS, _SHARDS, _LOCK})
 _FILTERS = ("include", "exclude")
 # Matches every URL in normal form: users may have edited the file.
-_SEED = re.compile(r"https?://(?:[^/?#\s]*@)?[^/?#\sA-Z]+/[!-~]*")
+_SEED = re.compile(rf"(?:{'|'.join(FETCHED_SCHEMES)})://(?:[^/?#\s]*@)?[^/?#\sA-Z]+/[!-~]*")
 
 
 def check_folder(folder: Path) -> bool:

@@ -102,7 +102,7 @@ def write_index(index: IndexStatus) -> str:
     elif index.behind_pages and not index.is_running:
         parts.append(f"about {index.behind_pages:,} pages behind")
     if index.problem:
-        parts.append(f"{index.state}: {index.problem}" if index.state is IndexState.SUSPENDED else index.problem)
+        parts.append(f"{index.state}: {index.problem}" if index.state == IndexState.SUSPENDED else index.problem)
     return " · ".join(parts)
 
 

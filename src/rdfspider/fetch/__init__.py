@@ -1,7 +1,7 @@
 """A lease enters, a `Capture` or a `Failure` leaves: DNS, robots.txt and HTTP.
 
 - `fetcher` combines the parts, and has the table of URL schemes; `transport` says what each protocol does. A new protocol is
-  one module and one line of the table.
+  one module, one line of the table, and its scheme in `urls.py`.
 - `http` is the transport by libcurl, `curl` one exchange by it (only these two import pycurl), and `bodies` decodes content
   encodings in bounded memory.
 - `dns` resolves names; `targets` refuses private addresses, both when a name is resolved and when a socket is opened.

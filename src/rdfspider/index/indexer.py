@@ -12,7 +12,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 
 from rdfspider.config import Config
-from rdfspider.disk import HeldError, hold_lock, write_atomically
+from rdfspider.disk import HeldError, hold_lock, rename_durably, write_atomically
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.layout import VERSION, IndexPaths, advise_rebuild, check_index, has_index
 from rdfspider.index.ledger.reader import LedgerReader
@@ -203,7 +203,7 @@ def lock_index(paths: IndexPaths) -> Iterator[None]:
     try:
         if not paths.index.exists() and paths.replaced.exists():
             # A rebuild was killed between moving the old index away and moving the new one in.
-            paths.replaced.rename(paths.index)
+            rename_durably(paths.replaced, paths.index)
         paths.index.mkdir(parents=True, exist_ok=True)
         lock = ExitStack()
         lock.enter_context(hold_lock(paths.lock, ""))

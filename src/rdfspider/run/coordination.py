@@ -58,11 +58,15 @@ _REASONS = {
 }
 
 
-def run_crawl(folder: Path, config: Config, on_progress: Callable[[Status], None] | None = None) -> Status:
-    """Run a crawl until it ends; the caller holds the folder's lock. Returns the final status, and reports it as progress."""
+def run_crawl(
+    folder: Path, config: Config, on_progress: Callable[[Status], None] | None = None, runner: Runner | None = None
+) -> Status:
+    """Run a crawl until it ends; the caller holds the folder's lock. Returns the final status, and reports it as progress.
+
+    Without a runner, the shards run on this machine."""
     on_progress = on_progress or (lambda status: None)
     remove_old_sockets(folder / CONTROL)
-    runner = LocalRunner(config.crawl.shards)
+    runner = runner or LocalRunner(config.crawl.shards)
     try:
         coordination = _Coordination(folder, config, runner, on_progress)
         status = run_until_end(coordination.run, coordination.signals)

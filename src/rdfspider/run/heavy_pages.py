@@ -19,6 +19,7 @@ from typing import Any
 
 from rdfspider.config import ExtractConfig
 from rdfspider.discover.data_links import run_query
+from rdfspider.disk import write_atomically
 from rdfspider.errors import RdfspiderError
 from rdfspider.pipeline import extract_from
 from rdfspider.processes.calls import CallError, CallFailure, KillableCalls
@@ -129,7 +130,7 @@ class PoisonPages:
         url = os.pread(self._file, _MAX_URL_BYTES, 0).partition(b"\n")[0]
         if url and url not in urls:
             urls = [*urls, url][-_MAX_POISON_PAGES:]
-            known.write_bytes(b"".join(line + b"\n" for line in urls))
+            write_atomically(known, b"".join(line + b"\n" for line in urls), durable=False)
         self._urls = frozenset(urls)
 
     def has(self, url: str) -> bool:

@@ -98,7 +98,7 @@ class IndexWatch:
             self._slowed = ""
         elif status is not None and status.is_running:
             limit_s = self._config.index.max_lag_s * (_EASED if self._slowed else 1.0)
-            is_slow = status.lag_s > limit_s and status.state is not IndexState.SUSPENDED
+            is_slow = status.lag_s > limit_s and status.state != IndexState.SUSPENDED
             self._slowed = f"the index is {status.lag_s:,.0f} s behind" if is_slow else ""
         return self._slowed
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from rdfspider.archive.reader import find_archives
 from rdfspider.config import Config
 from rdfspider.crawl.folder import DOCUMENTS
+from rdfspider.disk import rename_durably
 from rdfspider.errors import InUseError, RdfspiderError, UsageError
 from rdfspider.index.indexer import Indexer, lock_index
 from rdfspider.index.layout import IndexPaths, check_index, has_index
@@ -90,8 +91,8 @@ def rebuild_index(folder: Path, config: Config, on_progress: Progress | None = N
         if problem := next((view.problem for view in status.views if view.problem), ""):
             raise RdfspiderError(f"{folder} is not indexed to its end: {problem}; run the same command to go on")
         shutil.rmtree(paths.replaced, ignore_errors=True)
-        paths.index.rename(paths.replaced)
-        new.index.rename(paths.index)
+        rename_durably(paths.index, paths.replaced)
+        rename_durably(new.index, paths.index)
         shutil.rmtree(paths.replaced, ignore_errors=True)
     return status
 

@@ -71,7 +71,7 @@ def allow_descriptors(wanted: int) -> None:
 
 
 def _leave_without_parent(order: ShardOrder) -> None:
-    if os.getppid() != order.parent_pid:
+    if order.parent_pid and os.getppid() != order.parent_pid:
         # Like a power failure, this loses nothing.
         os._exit(0)
 

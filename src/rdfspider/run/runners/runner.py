@@ -1,7 +1,7 @@
 """The interface of runners: start a shard somewhere, and give the addresses of all shards.
 
-`run/coordination.py` uses it and knows nothing about machines. A runner for several machines is another module beside
-`run/runners/local.py`.
+`run_crawl` in `run/coordination.py` chooses the runner; everything after that knows nothing about machines. A runner for
+several machines is another module beside `run/runners/local.py`.
 """
 
 from enum import IntEnum
@@ -37,7 +37,7 @@ class ShardOrder(NamedTuple):
     """Whether the shard has died in this run."""
     parent_pid: int = 0
     """The process that started it, on the same machine; set by the runner. A shard whose parent has changed ends, because nothing
-    could stop it."""
+    could stop it. 0 if the runner watches the shard in another way."""
 
 
 class Runner(Protocol):
