@@ -61,7 +61,7 @@ def test_what_is_not_on_record_keeps_those_of_the_page(crawl: Crawl) -> None:
 
 
 def test_who_says_one_property(crawl: Crawl) -> None:
-    with Indexes(crawl.folder).use_quads() as store:
+    with Indexes(crawl.folder)._use_quads() as store:
         attributions = read_attributions(store, [CAFE], f"{S}telephone", 0, 10).attributions
     (attribution,) = add_attribution_syntaxes(attributions, f"{S}telephone", [CAFE], read_statements)
     assert (sorted(attribution.source.syntaxes), attribution.source.is_exact) == (["jsonld", "rdfa"], True)

@@ -93,7 +93,7 @@ def test_quads_are_released_after_each_question_unless_they_are_kept(paths: Inde
     for keeps_quads in (False, True):
         with Indexes(paths.folder, keeps_quads=keeps_quads) as indexes:
             for _ in range(2):
-                with indexes.use_quads() as store, indexes.use_quads() as same:
+                with indexes._use_quads() as store, indexes._use_quads() as same:
                     assert len(store) == len(same) == 1
                 assert (indexes._snapshots._opened is not None) == keeps_quads
         assert indexes._snapshots._opened is None

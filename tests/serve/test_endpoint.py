@@ -353,7 +353,7 @@ def test_who_leaves_is_not_answered_any_more(crawl: Crawl) -> None:
     with serve(crawl, query_timeout_s=600) as serving, ThreadPoolExecutor(1) as pool:
         serving.get("/sparql", query=SELECT)
         request = f"GET /sparql?query={quote(SLOW)} HTTP/1.1\r\nHost: localhost\r\nAccept: {JSON}\r\n\r\n".encode()
-        cores, sparql = os.cpu_count() or 1, serving.site.indexes.sparql
+        cores, sparql = os.cpu_count() or 1, serving.site.indexes._get_sparql()
         clients = [socket.create_connection(("127.0.0.1", serving.port)) for _ in range(cores + 1)]
         for client in clients:
             client.sendall(request)

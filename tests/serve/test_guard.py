@@ -92,7 +92,7 @@ def test_who_leaves_a_page_with_a_query_leaves_room_for_others(site: Serving) ->
 
 
 def test_what_was_left_is_no_news_for_the_log(site: Serving, caplog: pytest.LogCaptureFixture) -> None:
-    sparql = site.site.indexes.sparql
+    sparql = site.site.indexes._get_sparql()
 
     def is_busy() -> bool:
         return len(sparql._all) > len(sparql._idle)

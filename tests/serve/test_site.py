@@ -99,9 +99,9 @@ def test_what_pages_of_files_from_elsewhere_say_is_not_read_again_for_a_thing(tm
 
 def test_nothing_is_started_after_the_end(site_crawl: Crawl) -> None:
     with serve(site_crawl) as serving:
-        assert serving.site.indexes.sparql.ask("ASK {}", formats=["json"]).body
+        assert serving.site.indexes.ask("ASK {}", formats=["json"]).body
     site = serving.site
-    for start in (lambda: site.indexes.sparql, lambda: site.visitor, lambda: site.live_reports.hosts("wait", 5)):
+    for start in (lambda: site.indexes.ask("ASK {}"), lambda: site.visitor, lambda: site.live_reports.hosts("wait", 5)):
         with pytest.raises(UnansweredError):
             start()
     with pytest.raises(RuntimeError):

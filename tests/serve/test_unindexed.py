@@ -53,7 +53,7 @@ def test_neither_the_monitor_nor_a_damage_tells_where_the_crawl_is(tmp_path: Pat
         assert [disk["name"] for disk in serving.get("/monitor.json").json["machine"]["disks"]] == ["c"]
         for path in ("/monitor", "/monitor.json", "/metrics"):
             assert str(tmp_path) not in serving.get(path).text, path
-        serving.site.indexes.paths.ledger.write_bytes(b"no database" * 1000)
+        serving.site.indexes._paths.ledger.write_bytes(b"no database" * 1000)
         reply = serving.get("/site.json", name="a.example")
         assert (reply.status, "c/index/ledger.sqlite cannot be read" in reply.text) == (503, True)
         assert str(tmp_path) not in reply.text

@@ -77,7 +77,7 @@ def query(
     formats = _choose_formats(file_format)
     crawl = Crawl.open(folder)
     with Indexes(crawl.folder, workers=1, has_spare=False) as indexes:
-        answer = indexes.sparql.ask(asked, formats=formats, limits=QueryLimits(timeout_s=timeout_s, rows=rows))
+        answer = indexes.ask(asked, formats=formats, limits=QueryLimits(timeout_s=timeout_s, rows=rows))
     _print_answer(answer, file_format == TABLE)
     if answer.is_truncated:
         say(f"there is more than is printed here: --rows {rows} was reached, or the limit of bytes")

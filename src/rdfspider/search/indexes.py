@@ -6,7 +6,7 @@ life of a process, also while a crawl runs. Nothing here writes.
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
@@ -16,7 +16,7 @@ import pyoxigraph
 from pyoxigraph import NamedNode, Quad, RdfFormat, Store
 
 from rdfspider.config import ExtractConfig
-from rdfspider.errors import UnansweredError, UnreadableError, UsageError
+from rdfspider.errors import UnansweredError, UnindexedError, UnreadableError, UsageError
 from rdfspider.index.entities.contributions import URN
 from rdfspider.index.layout import IndexPaths, check_index
 from rdfspider.index.ledger.reader import LedgerReader, open_ledger
@@ -31,18 +31,22 @@ from rdfspider.index.text.query_language import parse_question
 from rdfspider.index.text.searcher import Filter, TextIndex
 from rdfspider.results import (
     Card,
+    Graphs,
     Hit,
     HitKind,
     NameCount,
     NameKind,
+    QueryAnswer,
     QueryLimits,
     Results,
     Suggestion,
 )
 from rdfspider.search.attributions import ReadStatements
-from rdfspider.search.entity import NODES_MERGED, Entity, read_entity
+from rdfspider.search.entity import NODES_MERGED, Entity
+from rdfspider.search.entity_lookup import EntityLookup
+from rdfspider.search.example_queries import ExampleQuery, list_examples
 from rdfspider.search.export import Exported, choose_format, export_pages
-from rdfspider.search.name_lookup import Names, list_readings, make_selection
+from rdfspider.search.name_lookup import Names, make_selection
 from rdfspider.search.page_record import PageRecord, read_page
 from rdfspider.search.profiles import (
     ClassProfile,
@@ -101,11 +105,11 @@ class Indexes:
 
         With `keeps_quads` the newest snapshot of the quads stays open between calls, until `release_idle`: that is faster for
         many calls, but keeps replaced files on disk. The other arguments are those of `Sparql`."""
-        self.folder = folder
-        self.paths = IndexPaths(folder)
+        self._folder = folder
+        self._paths = IndexPaths(folder)
         self._keeps_quads = keeps_quads
-        self._snapshots = SnapshotReader(self.paths.snapshots)
-        self._statistics = CachedStatistics(self.paths)
+        self._snapshots = SnapshotReader(self._paths.snapshots)
+        self._statistics = CachedStatistics(self._paths)
         # Not a bound method: a handle that nobody has any more must end its processes at once, not when cycles are collected.
         find = partial(_find_iris, weakref.ref(self))
         self._open_sparql = partial(
@@ -137,39 +141,37 @@ class Indexes:
         """Release the quads if they have not been used for some seconds; for handles with `keeps_quads`."""
         self._snapshots.rest()
 
-    # The single indexes. Methods that join several of them are below.
+    # The single indexes; only the methods below read them.
 
-    @property
-    def text(self) -> TextIndex:
-        """The text index."""
+    def _get_text(self) -> TextIndex:
+        """Return the text index."""
         with self._lock:
             if self._text is None:
-                self._text = TextIndex(self.folder)
+                self._text = TextIndex(self._folder)
             return self._text
 
-    @property
-    def sparql(self) -> Sparql:
-        """The processes that answer SPARQL."""
+    def _get_sparql(self) -> Sparql:
+        """Return the processes that answer SPARQL."""
         with self._lock:
             if self._is_ended:
                 raise UnansweredError("the server is being ended")
             if self._sparql is None:
-                check_index(self.paths)
+                check_index(self._paths)
                 self._sparql = self._open_sparql()
             return self._sparql
 
     @contextmanager
-    def use_ledger(self) -> Iterator[LedgerReader]:
+    def _use_ledger(self) -> Iterator[LedgerReader]:
         """Open the ledger as of its last commit."""
-        with open_ledger(self.paths) as ledger:
+        with open_ledger(self._paths) as ledger:
             yield ledger
 
     @contextmanager
-    def use_quads(self) -> Iterator[Store]:
+    def _use_quads(self) -> Iterator[Store]:
         """Open the newest snapshot of the quads and keep its files until the end.
 
         Damage that is found only while reading also raises UnreadableError."""
-        check_index(self.paths)
+        check_index(self._paths)
         try:
             with self._snapshots.use() as store:
                 yield store
@@ -177,7 +179,7 @@ class Indexes:
             # The reader of the output has gone.
             raise
         except (OSError, RuntimeError) as error:
-            raise UnreadableError(tell_damage(self.paths.snapshots, error)) from error
+            raise UnreadableError(tell_damage(self._paths.snapshots, error)) from error
         finally:
             if not self._keeps_quads:
                 self._snapshots.close()
@@ -188,15 +190,15 @@ class Indexes:
         self, words: str = "", *, limit: int = 10, offset: int = 0, facets: bool | int = False, **filters: Filter
     ) -> Results:
         """Find pages and entities by words and by the fields of the query language; see `TextIndex.search`."""
-        return self.text.search(words, limit=limit, offset=offset, facets=facets, **filters)
+        return self._get_text().search(words, limit=limit, offset=offset, facets=facets, **filters)
 
     def suggest(self, typed: str, limit: int = 8) -> list[Suggestion]:
         """Complete typed text."""
-        return self.text.suggest(typed, limit)
+        return self._get_text().suggest(typed, limit)
 
     def find_in_links(self, url: str, limit: int = 20, offset: int = 0) -> tuple[int, list[Card]]:
         """Return how many pages link to a page, and some of them."""
-        return self.text.find_in_links(url, limit, offset)
+        return self._get_text().find_in_links(url, limit, offset)
 
     def find_iris(self, words: str, limit: int) -> list[tuple[str, float]]:
         """Find IRIs of the quad store by words, the best first, with scores; for SPARQL's text service.
@@ -206,8 +208,8 @@ class Indexes:
             raise UnansweredError("others are looking for words in the text index: try again in a moment")
         try:
             found: dict[str, float] = {}
-            with open_ledger(self.paths) as ledger:
-                for score, card in self.text.find_cards(words, limit):
+            with open_ledger(self._paths) as ledger:
+                for score, card in self._get_text().find_cards(words, limit):
                     for iri in _list_nodes(ledger, card.kind, card.id, _MAX_NODES):
                         found.setdefault(iri, score)
             return list(found.items())
@@ -216,21 +218,45 @@ class Indexes:
 
     # Methods of the quads.
 
+    def ask(
+        self,
+        query: str,
+        *,
+        formats: Sequence[str] = ("json", "turtle"),
+        limits: QueryLimits | None = None,
+        graphs: Graphs | None = None,
+        base: str = "",
+        cancel: threading.Event | None = None,
+        client: str = "",
+    ) -> QueryAnswer:
+        """Answer a SPARQL query with a document; see `Sparql.ask`, which says what it raises."""
+        return self._get_sparql().ask(
+            query, formats=formats, limits=limits, graphs=graphs, base=base, cancel=cancel, client=client
+        )
+
     def query(self, query: str, limits: QueryLimits | None = None) -> Rows | Statements | bool:
-        """Answer a SPARQL query with Python objects; `sparql.ask` answers with documents, and says what it raises."""
-        return read_answer(self.sparql.ask(query, formats=("json", "ntriples"), limits=limits))
+        """Answer a SPARQL query with Python objects; it raises what `ask` raises."""
+        return read_answer(self.ask(query, formats=("json", "ntriples"), limits=limits))
+
+    def examples(self) -> list[ExampleQuery]:
+        """List example queries that have an answer; general ones if nothing is indexed yet."""
+        try:
+            with self._use_ledger() as ledger, self._use_quads() as store:
+                return list_examples(ledger, store)
+        except UnindexedError:
+            return list_examples(None)
 
     def select(
         self, *, site: str | None = None, type: Names = None, ontology: Names = None, page: str | None = None
     ) -> tuple[Selection, int | None]:
         """Turn typed names into a selection; also return about how many pages it has, None if unknown before reading."""
-        with self.use_ledger() as ledger:
+        with self._use_ledger() as ledger:
             selection = make_selection(ledger, site=site, type=type, ontology=ontology, page=page)
             return selection, ledger.read_totals().pages if selection == Selection() else None
 
     def stream_quads(self, selection: Selection) -> Iterator[Quad]:
         """Yield the selected quads; their snapshot is held until the end."""
-        with self.use_quads() as store:
+        with self._use_quads() as store:
             yield from read_quads(store, selection)
 
     def export(
@@ -246,18 +272,18 @@ class Indexes:
         """Write the selected quads to a file that appears when it is complete; without a path, to stdout."""
         file_format = choose_format(path, format_name)
         selection, expected = self.select(site=site, type=type, ontology=ontology)
-        with self.use_quads() as store:
+        with self._use_quads() as store:
             return export_pages(store, selection, path, file_format, on_page, expected)
 
     def dump_hits(self, hits: Iterable[Hit], most: int) -> bytes:
         """Return up to `most` statements per hit as N-Quads: of a page, or about an entity in the merge of all pages."""
-        with self.use_ledger() as ledger, self.use_quads() as store:
+        with self._use_ledger() as ledger, self._use_quads() as store:
             quads = dict.fromkeys(quad for hit in hits for quad in islice(_read_hit(store, ledger, hit), most))
             return restore_blank_nodes(pyoxigraph.serialize(quads, format=RdfFormat.N_QUADS) or b"")
 
     def count_merge(self, most: int) -> MergeCounts | None:
         """Count distinct triples, classes and properties; None if there are more than `most` triples."""
-        with self.use_quads() as store:
+        with self._use_quads() as store:
             return count_merge(store, most)
 
     # Methods about one entity or page.
@@ -266,38 +292,29 @@ class Indexes:
         """Return everything that pages state about an entity; raise UsageError if there is nothing."""
         if not isinstance(name, str):
             raise UsageError(f"a thing is called by a text, not {name!r:.100}")
-        with self.use_quads() as store:
-            if found := self.look_up_entity(store, name, same=same):
+        with self.use_entities() as entities:
+            if found := entities.find(name, same=same):
                 return found
         shown = name if len(name) <= 200 else f"{name[:200]}…"
         raise UsageError(f"no page says anything of {shown!r}: find how it is called with `rdfspider search`")
 
-    def look_up_entity(
-        self, store: Store, name: str, *, same: bool = False, start: int = 0, via: str = ""
-    ) -> Entity | None:
-        """Like `entity`, from an open store; None if no page states anything. `start` and `via` are those of `read_entity`."""
-        if name.strip().startswith(URN):
-            iri = name.strip()
-            with self.use_ledger() as ledger:
-                nodes = dict.fromkeys(node for _, node in ledger.find_members(iri, NODES_MERGED + 1))
-            if nodes and (found := read_entity(store, iri, nodes, same=same, start=start, via=via)):
-                return found
-        for iri in list_readings(name):
-            if found := read_entity(store, iri, [iri], same=same, start=start, via=via):
-                return found
-        return None
+    @contextmanager
+    def use_entities(self) -> Iterator[EntityLookup]:
+        """Look up entities in the newest snapshot of the quads, which is kept until the end."""
+        with self._use_quads() as store:
+            yield EntityLookup(store, self._use_ledger)
 
     def page(self, url: str, config: ExtractConfig | None) -> PageRecord | None:
         """Return what the archive has of a page; see `read_page`."""
-        return read_page(self.folder, url, config=config)
+        return read_page(self._folder, url, config=config)
 
     def is_forgotten(self, url: str) -> bool:
         """Return whether a page must not be in the indexes; they may take a while to remove it."""
-        return Forgotten.load(self.paths).matches(url)
+        return Forgotten.load(self._paths).matches(url)
 
     def list_foreign_files(self) -> list[Path]:
         """List the imported WARC files that are indexed too."""
-        return read_sources(self.paths)
+        return read_sources(self._paths)
 
     # Methods of counts.
 
@@ -305,7 +322,7 @@ class Indexes:
         """Return the `top` most used names of each kind, with counts."""
         if top < 1:
             raise UsageError(f"top is {top}, and must be at least 1")
-        with self.use_ledger() as ledger:
+        with self._use_ledger() as ledger:
             return read_statistics(ledger, top)
 
     def recent_statistics(self) -> Statistics | None:
@@ -314,37 +331,37 @@ class Indexes:
 
     def names(self, kind: NameKind, limit: int, offset: int = 0) -> list[NameCount]:
         """List names of a kind, the most used first."""
-        with self.use_ledger() as ledger:
+        with self._use_ledger() as ledger:
             return ledger.read_names(kind, limit, offset)
 
     def find_names(self, kind: NameKind, text: str, limit: int) -> list[NameCount]:
         """Find names of a kind that contain a text."""
-        with self.use_ledger() as ledger:
+        with self._use_ledger() as ledger:
             return ledger.search_names(kind, text, limit)
 
     def class_profile(self, name: str) -> ClassProfile | None:
         """Describe a class; None if nothing is known about it."""
-        with self.use_ledger() as ledger, self.use_quads() as store:
-            return describe_class(self.text, ledger, store, name)
+        with self._use_ledger() as ledger, self._use_quads() as store:
+            return describe_class(self._get_text(), ledger, store, name)
 
     def property_profile(self, name: str) -> PropertyProfile | None:
         """Describe a property: which entities have it, and which values; None if no page uses it."""
-        with self.use_ledger() as ledger, self.use_quads() as store:
-            return describe_property(self.text, ledger, store, name)
+        with self._use_ledger() as ledger, self._use_quads() as store:
+            return describe_property(self._get_text(), ledger, store, name)
 
     def ontology_profile(self, name: str) -> OntologyProfile | None:
         """Describe an ontology: which of its classes and properties are used; None if none is."""
-        with self.use_ledger() as ledger:
-            return describe_ontology(self.text, ledger, name)
+        with self._use_ledger() as ledger:
+            return describe_ontology(self._get_text(), ledger, name)
 
     def site_profile(self, name: str) -> SiteProfile | None:
         """Describe the data of a site; None if none of its pages is indexed."""
-        with self.use_ledger() as ledger:
-            return describe_site(self.text, ledger, name)
+        with self._use_ledger() as ledger:
+            return describe_site(self._get_text(), ledger, name)
 
     def quality(self, name: str, read_statements: ReadStatements = lambda url: None) -> Report | None:
         """Report on the quality of a site's structured data; None if none of its pages is indexed."""
-        with self.use_ledger() as ledger, self.use_quads() as store:
+        with self._use_ledger() as ledger, self._use_quads() as store:
             count = find_count(ledger, NameKind.SITE, name)
             return inspect_site(store, ledger, count.name, read_statements=read_statements) if count else None
 

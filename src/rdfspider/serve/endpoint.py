@@ -200,7 +200,7 @@ async def _ask(site: Site, request: Request, question: _Question) -> Response:
             site.query_threads,
             cancel,
             # In that thread: opening the index may take a moment.
-            lambda: site.indexes.sparql.ask(
+            lambda: site.indexes.ask(
                 question.query or "",
                 formats=list_formats((*results, *triples)),
                 limits=site.limits,

@@ -77,7 +77,7 @@ def test_the_report_and_the_thing_agree_on_one_page(tmp_path: Path, body: str, c
     crawl = index_pages(tmp_path / "c", {"https://a.example/": body})
     thing = add_entity_syntaxes(crawl.entity(ITEM), read_statements)
     assert {name for name, each in thing.properties.items() if each.conflict} == {S + name for name in conflicts}
-    with Indexes(crawl.folder) as indexes, indexes.use_ledger() as ledger, indexes.use_quads() as store:
+    with Indexes(crawl.folder) as indexes, indexes._use_ledger() as ledger, indexes._use_quads() as store:
         report = inspect_site(store, ledger, "a.example", seconds=60, read_statements=read_statements)
     assert report
     assert {one.path for one in report.conflicts} == conflicts

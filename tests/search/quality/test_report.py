@@ -61,7 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def report(folder: Path) -> Iterator[Report]:
-    with Indexes(folder) as indexes, indexes.use_ledger() as ledger, indexes.use_quads() as store:
+    with Indexes(folder) as indexes, indexes._use_ledger() as ledger, indexes._use_quads() as store:
         found = inspect_site(store, ledger, "shop.example", seconds=60)
     assert found is not None
     yield found
@@ -163,12 +163,12 @@ def test_findings_come_the_worst_first_and_are_summed_up(report: Report) -> None
 
 
 def test_a_site_without_pages_has_no_report(folder: Path) -> None:
-    with Indexes(folder) as indexes, indexes.use_ledger() as ledger, indexes.use_quads() as store:
+    with Indexes(folder) as indexes, indexes._use_ledger() as ledger, indexes._use_quads() as store:
         assert inspect_site(store, ledger, "unknown.example") is None
 
 
 def test_no_more_is_looked_at_than_was_allowed(folder: Path) -> None:
-    with Indexes(folder) as indexes, indexes.use_ledger() as ledger, indexes.use_quads() as store:
+    with Indexes(folder) as indexes, indexes._use_ledger() as ledger, indexes._use_quads() as store:
         few = inspect_site(store, ledger, "shop.example", max_pages=4, seconds=60)
         none = inspect_site(store, ledger, "shop.example", seconds=-1)
         assert few is not None and none is not None

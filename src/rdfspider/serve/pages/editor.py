@@ -10,13 +10,12 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from rdfspider.errors import RdfspiderError, UnindexedError, UsageError
 from rdfspider.results import AnswerKind, Graphs, NameKind, QueryAnswer
-from rdfspider.search.example_queries import ExampleQuery, list_examples, write_name
+from rdfspider.search.example_queries import write_name
 from rdfspider.search.rows import Term, read_rows
 from rdfspider.serve.endpoint import PATH
 from rdfspider.serve.negotiation import FORMATS
 from rdfspider.serve.rendering import make_address
 from rdfspider.serve.replies import CsvTable, PageReply, PageRequest, Parameter, SitePage, find_status
-from rdfspider.serve.site import Site
 from rdfspider.vocabulary.prefixes import QUERY_PREFIXES, XSD, XSD_NUMBERS
 
 SHOWN_ROWS = 500
@@ -91,7 +90,7 @@ def show_editor(request: PageRequest) -> PageReply:
         except RdfspiderError as error:
             problem = request.site.tell(error)
             status = find_status(error)
-    examples = _read_examples(request.site)
+    examples = request.site.indexes.examples()
     context = {
         "query": query or examples[0].query,
         "examples": [(example.title, make_address(request.path, query=example.query)) for example in examples],
@@ -132,7 +131,7 @@ def _answer(request: PageRequest, query: str) -> Shown:
     default, named = (request.get_all(name) for name in _GRAPHS)
     graphs = Graphs(default, named) if default or named else None
     base = f"{request.root}{PATH}"
-    answer = request.site.indexes.sparql.ask(
+    answer = request.site.indexes.ask(
         query,
         formats=("json", "turtle"),
         limits=limits,
@@ -169,15 +168,6 @@ def _make_cell(term: Term) -> Cell:
         kind = "number" if datatype in XSD_NUMBERS else "text"
         return Cell(kind, term.value, term.language or "", "" if is_plain else datatype)
     return Cell("node", str(term))
-
-
-def _read_examples(site: Site) -> list[ExampleQuery]:
-    try:
-        with site.indexes.use_ledger() as ledger, site.indexes.use_quads() as store:
-            return list_examples(ledger, store)
-    except UnindexedError:
-        # Nothing is indexed yet, which is not the client's error.
-        return list_examples(None)
 
 
 PAGES = (

@@ -9,20 +9,16 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from pyoxigraph import Store
-
 from rdfspider.errors import UsageError
 from rdfspider.results import Source, StatedValue, ValueKind
 from rdfspider.search.attributions import (
     Attribution,
     add_attribution_syntaxes,
     add_entity_syntaxes,
-    dump_statements,
-    read_aliases,
-    read_attributions,
 )
 from rdfspider.search.conflict_rules import group_values
-from rdfspider.search.entity import REFERENCES_SHOWN, Entity, EntityProperty, find_uses, was_fetched
+from rdfspider.search.entity import REFERENCES_SHOWN, Entity, EntityProperty
+from rdfspider.search.entity_lookup import EntityLookup
 from rdfspider.search.name_lookup import list_readings
 from rdfspider.serve.neighbourhood import draw_neighbourhood
 from rdfspider.serve.readable_literals import draw_literal, draw_place, find_place, read_degrees
@@ -85,16 +81,16 @@ def show_entity(request: PageRequest) -> PageReply:
         fold_iri(request.get("via")),
         request.get("same") == "1",
     )
-    with request.site.indexes.use_quads() as store:
-        found = request.site.indexes.look_up_entity(store, name, same=same, start=start, via=via)
+    with request.site.indexes.use_entities() as entities:
+        found = entities.find(name, same=same, start=start, via=via)
         if found is None:
-            return _show_missing(request, store, name)
+            return _show_missing(request, entities, name)
         if says := fold_iri(request.get("says")):
-            return _show_attributions(request, store, found, says)
-        is_page = bool(found.things) or was_fetched(store, found.iri)
-        uses = _find_uses(store, found.iri)
+            return _show_attributions(request, entities, found, says)
+        is_page = entities.is_page(found)
+        uses = entities.find_uses([found.iri])
         others = _list_others(found)
-        aliases = read_aliases(store, found, others[:_ALIASES_SHOWN])
+        aliases = entities.read_aliases(found, others[:_ALIASES_SHOWN])
     found = add_entity_syntaxes(found, partial(read_statements, request))
     return PageReply(
         "entity.html",
@@ -126,12 +122,12 @@ def read_statements(request: PageRequest, url: str) -> Mapping[str, str] | None:
     return None if record is None or record.is_cut else record.statements
 
 
-def _show_attributions(request: PageRequest, store: Store, found: Entity, predicate: str) -> PageReply:
+def _show_attributions(request: PageRequest, entities: EntityLookup, found: Entity, predicate: str) -> PageReply:
     if predicate not in found.properties:
         raise NotFoundError(f"no page gives {predicate[:200]!r} of it")
     number = request.get_number("page", 1, _MAX_ATTRIBUTIONS // ATTRIBUTIONS_SHOWN)
-    found_attributions = read_attributions(
-        store, found.nodes, predicate, (number - 1) * ATTRIBUTIONS_SHOWN, ATTRIBUTIONS_SHOWN
+    found_attributions = entities.read_attributions(
+        found, predicate, (number - 1) * ATTRIBUTIONS_SHOWN, ATTRIBUTIONS_SHOWN
     )
     told = add_attribution_syntaxes(
         found_attributions.attributions, predicate, found.nodes, partial(read_statements, request)
@@ -158,13 +154,12 @@ def _show_attributions(request: PageRequest, store: Store, found: Entity, predic
     )
 
 
-def _show_missing(request: PageRequest, store: Store, name: str) -> PageReply:
+def _show_missing(request: PageRequest, entities: EntityLookup, name: str) -> PageReply:
     """Suggest what may be meant: the IRI may be mistyped, or belong to a page that is gone."""
     message = f"no page says anything of {name[:200]!r}"
     if request.format != "html":
         raise NotFoundError(message)
-    readings = list_readings(name)
-    uses = [use for iri in readings for use in _find_uses(store, iri)]
+    uses = entities.find_uses(list_readings(name))
     return PageReply("entity_missing.html", {"name": name, "uses": uses, "message": message}, status=404)
 
 
@@ -285,11 +280,6 @@ def _sort_inside(inside: Mapping[str, Sequence[StatedValue]]) -> list[tuple[str,
     return sorted(pairs, key=lambda pair: (LABELS.get(pair[0], 9), find_short_name(pair[0])))
 
 
-def _find_uses(store: Store, iri: str) -> list[tuple[str, str]]:
-    """Whether an IRI is used as a class or a property: the path of the page about it, and the IRI."""
-    return [(kind, iri) for kind in find_uses(store, iri)]
-
-
 def _is_image(predicate: str, value: StatedValue) -> bool:
     """Whether a value is the URL of an image."""
     is_picture = predicate in IMAGES or predicate in (SCHEMA + "contentUrl", SCHEMA + "thumbnail")
@@ -302,8 +292,8 @@ def _is_address(text: str) -> bool:
 
 
 def _dump(request: PageRequest, nodes: Sequence[str], predicate: str = "") -> bytes:
-    with request.site.indexes.use_quads() as store:
-        return dump_statements(store, nodes, predicate)
+    with request.site.indexes.use_entities() as entities:
+        return entities.dump(nodes, predicate)
 
 
 def _make_rows(found: Entity) -> Iterator[Sequence[object]]:
