@@ -13,6 +13,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat
 from rdfspider.errors import UsageError
 from rdfspider.formats import merge_nquads
 from rdfspider.records import Extraction, Problem
+from rdfspider.results import ValueKind
 from rdfspider.search.quality.report import Fault, explain_code
 from rdfspider.serve.replies import CsvTable, PageRequest
 from rdfspider.vocabulary.labels import LABELS, RDF_TYPE
@@ -56,8 +57,7 @@ class OutlineValue:
 
     text: str
     """The text of a literal, an IRI, or the label of a blank node."""
-    kind: str = "literal"
-    """literal, iri or blank."""
+    kind: ValueKind = ValueKind.LITERAL
     language: str = ""
     datatype: str = ""
     thing: "OutlineNode | None" = None
@@ -344,9 +344,9 @@ class _OutlineWriter:
             plain = datatype in (_XSD_STRING, _LANGUAGE_STRING)
             return OutlineValue(term.value, language=term.language or "", datatype="" if plain else datatype)
         if isinstance(term, NamedNode):
-            return OutlineValue(term.value, "iri")
+            return OutlineValue(term.value, ValueKind.IRI)
         is_new = term in self._statements and term not in self._written and depth < _MAX_DEPTH
-        return OutlineValue(str(term), "blank", thing=self._write_thing(term, depth + 1) if is_new else None)
+        return OutlineValue(str(term), ValueKind.BLANK, thing=self._write_thing(term, depth + 1) if is_new else None)
 
     def _read_list(self, term: Term) -> list[Term]:
         """The items of an RDF list; any other term is its own only item."""

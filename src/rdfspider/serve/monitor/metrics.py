@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
+from rdfspider.codes import LeaseKind
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.status import Totals
 from rdfspider.frontier.keys import PRIORITIES
@@ -57,7 +58,7 @@ def write_metrics(sample: MonitorSample) -> str:
 
 def _list_totals(totals: Totals) -> Iterable[Family]:
     priorities = {number: totals.queued.get(str(number), 0) for number in range(PRIORITIES)}
-    visits = {kind: totals.visits.get(kind, 0) for kind in ("name", "robots", "page")}
+    visits = {kind: totals.visits.get(kind, 0) for kind in LeaseKind}
     return (
         ("pages_total", COUNTER, "Pages fetched and committed.", totals.pages),
         ("structured_pages_total", COUNTER, "Pages with structured data.", totals.structured),

@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from rdfspider.codes import Reason
 from rdfspider.crawl.budgets import estimate_rest
 from rdfspider.crawl.messages import Beat, RunState
 from rdfspider.crawl.status import Status
@@ -51,11 +52,11 @@ _CLASSES = {
     "4": "4xx: refused or not there",
     "5": "5xx: errors",
 }
-_DOCUMENTS = {
-    "sitemap": "Sitemaps",
-    "no-sitemap": "Sitemaps that are not there",
-    "context": "Contexts of JSON-LD",
-    "no-context": "Contexts that are not there",
+_DOCUMENTS: dict[str, str] = {
+    Reason.SITEMAP: "Sitemaps",
+    Reason.NO_SITEMAP: "Sitemaps that are not there",
+    Reason.CONTEXT: "Contexts of JSON-LD",
+    Reason.NO_CONTEXT: "Contexts that are not there",
 }
 _SENTENCES = {
     RunState.NEW: "The crawl has not run yet.",
