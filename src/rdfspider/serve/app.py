@@ -32,7 +32,7 @@ from rdfspider.serve.negotiation import (
     split_suffix,
 )
 from rdfspider.serve.openapi import describe_api
-from rdfspider.serve.pages import control, editor, entity, home, inspector, monitor, paste, profiles, search
+from rdfspider.serve.pages import actions, editor, entity, home, inspector, monitor, paste, profiles, search
 from rdfspider.serve.rendering import STATIC
 from rdfspider.serve.replies import (
     MAX_VALUE_CHARS,
@@ -57,7 +57,7 @@ PAGES: tuple[SitePage, ...] = (
     *profiles.PAGES,
     *editor.PAGES,
     *monitor.PAGES,
-    *control.PAGES,
+    *actions.PAGES,
 )
 """All pages, in the order of the documentation."""
 ROUTES: tuple[Callable[[Site], Sequence[BaseRoute]], ...] = (

@@ -10,7 +10,7 @@ from rdfspider.crawl.status import Status, describe_status
 from rdfspider.frontier.entries import HostEntry
 from rdfspider.serve.monitor.charts import TIME_RANGES
 from rdfspider.serve.monitor.sections import COLUMNS, draw_sections, find_rows, locate_charts
-from rdfspider.serve.pages.control import tell_said
+from rdfspider.serve.pages.actions import tell_said
 from rdfspider.serve.replies import CsvTable, PageReply, PageRequest, Parameter, SitePage
 from rdfspider.serve.sampler import History, Machine
 
