@@ -1,5 +1,8 @@
-"""Pages that take the token or need it: log in and out, and control the crawl by forms: pause, resume, stop, add seeds, change
-filters; and the choice whether images from other servers are shown.
+"""Actions: the forms of the site that change something. A submitted form enters, a redirect or a JSON answer leaves.
+
+They control the crawl (pause, resume, stop, add seeds, change filters), which needs the token; log in and out with the token;
+and choose whether images from other servers are shown. They stand together because all are sent by POST (only the login form
+itself is shown by GET) and return the browser to a page of this site.
 
 A control action is done at once, or sent to the crawl. A browser is then redirected to the monitor, with a keyword for the
 action in the URL, and a program gets JSON. An action that is not possible is an error in one sentence.
