@@ -10,10 +10,10 @@ from rdfspider.extract.dom import parse_html
 from rdfspider.extract.microdata import REGISTRY, extract_microdata
 from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Content, ContentKind
-from rdfspider.vocabulary.terms import RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_TYPE_TERM
 
 BASE = "http://w3c.github.io/microdata-rdf/tests/"
-TEST_REGISTRY = REGISTRY | {"http://expansion/": {"equivalentProperty": RDF_TYPE, "subPropertyOf": RDF_TYPE}}
+TEST_REGISTRY = REGISTRY | {"http://expansion/": {"equivalentProperty": RDF_TYPE_TERM, "subPropertyOf": RDF_TYPE_TERM}}
 MF = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pyoxigraph import NamedNode, QuerySolutions, RdfFormat, Store
 
 from rdfspider.urls import MAX_HOST_CHARS, host_of, resolve_links
-from rdfspider.vocabulary.terms import RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_TYPE_TERM
 
 MAX_DATA_LINKS = 10_000
 """Addresses taken from one page's data: as many as a page may have links."""
@@ -124,7 +124,7 @@ class Ontologies:
                 parts = line.split(" ", 3)
                 if len(parts) == 4:
                     names.add(parts[1])
-                    if parts[1] == RDF_TYPE:
+                    if parts[1] == RDF_TYPE_TERM:
                         names.add(parts[2])
         found: list[str] = []
         for name in sorted(names):

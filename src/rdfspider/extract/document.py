@@ -15,7 +15,7 @@ from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Extraction, Link, Robots
 from rdfspider.urls import resolve_links
 from rdfspider.vocabulary.prefixes import DCTERMS, FOAF, RDFS
-from rdfspider.vocabulary.terms import RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_TYPE_TERM
 
 _LABEL = f"<{RDFS}label>"
 _SEE_ALSO = f"<{RDFS}seeAlso>"
@@ -72,7 +72,7 @@ def read_metadata(tree: Document, base: str) -> DocumentMetadata:
 def describe_page(tree: Document, found: Extraction, out: Statements) -> None:
     """Add statements about the page: title, description, language, e-mail addresses, images and links."""
     page, tag = out.page, found.language
-    out.add(page, RDF_TYPE, f"<{FOAF}Document>")
+    out.add(page, RDF_TYPE_TERM, f"<{FOAF}Document>")
     if found.title:
         out.add(page, f"<{DCTERMS}title>", out.literal(found.title, tag))
     if found.language:

@@ -13,14 +13,14 @@ from rdfspider.extract.datatypes import MICRODATA_NUMBERS, MICRODATA_TIMES, Data
 from rdfspider.extract.dom import Document, Element
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
-from rdfspider.vocabulary.terms import RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_TYPE_TERM
 
 # The registry of vocabularies (http://www.w3.org/ns/md): prefixes of types whose properties share one namespace, and
 # properties that imply another one. Other vocabularies are the type up to its last "/" or "#".
 _Registry = dict[str, dict[str, str]]
 REGISTRY: _Registry = {
-    "http://schema.org/": {"additionalType": RDF_TYPE},
-    "https://schema.org/": {"additionalType": RDF_TYPE},
+    "http://schema.org/": {"additionalType": RDF_TYPE_TERM},
+    "https://schema.org/": {"additionalType": RDF_TYPE_TERM},
     "http://microformats.org/profile/hcard": {},
 }
 
@@ -130,7 +130,7 @@ class _ItemReader:
             term = self.out.iri(name)
             if term is None:
                 continue
-            self.out.add(item.subject, RDF_TYPE, term)
+            self.out.add(item.subject, RDF_TYPE_TERM, term)
             if first:
                 current, vocabulary, first = term[1:-1], self._vocabulary(term[1:-1]), False
         return item._replace(type=current, vocabulary=vocabulary)

@@ -7,7 +7,7 @@ short, and its data describes nothing but the site itself. The sentences cover t
 import re
 
 from rdfspider.records import Extraction
-from rdfspider.vocabulary.terms import RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_TYPE_TERM
 
 # A longer text has content, whatever its title says; if the title does not say it, the text must be shorter still.
 _MAX_CHARS = 2_500
@@ -83,7 +83,7 @@ def describes_entity(extraction: Extraction) -> bool:
     """Whether the data of a page describes anything but the site and the page itself."""
     for nquads in extraction.statements.values():
         # All pieces but the first begin with a class.
-        for rest in nquads.split(f" {RDF_TYPE} <")[1:]:
+        for rest in nquads.split(f" {RDF_TYPE_TERM} <")[1:]:
             if re.split("[/#]", rest.partition(">")[0])[-1] not in _SITE_TYPES:
                 return True
     return False

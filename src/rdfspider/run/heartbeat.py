@@ -24,14 +24,14 @@ from rdfspider.codes import PREREQUISITE_REASONS, REFUSALS, FailureCode, RobotsR
 from rdfspider.crawl.messages import Beat, Fetching, Find, RunState
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Extraction, Failure, Lease, RobotsState, Verdict
-from rdfspider.vocabulary.terms import RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_TYPE_TERM
 
 # The frontier's keys for the stored counts; the names are those of older crawls.
 _COUNTS, _NAMES = "survey-counts", "survey-names"
-_TYPE_MARK = f"{RDF_TYPE} "
+_TYPE_MARK = f"{RDF_TYPE_TERM} "
 # Matches a line of N-Quads and captures its predicate, for rdf:type with the object if that is an IRI. All quantifiers are
 # possessive, so the text is read once: a quarter of a microsecond per quad. Names that are too long to be shown are cut.
-_NAME = re.compile(rf"[^ ]*+ ((?:{re.escape(RDF_TYPE)} (?=<))?+[^ ]{{1,300}}+)[^\n]*+\n")
+_NAME = re.compile(rf"[^ ]*+ ((?:{re.escape(RDF_TYPE_TERM)} (?=<))?+[^ ]{{1,300}}+)[^\n]*+\n")
 # Names in memory, at most some megabytes; beyond that, the most frequent half of the limit is kept.
 _MAX_NAMES = 20_000
 _NAMES_STORED = 500
@@ -131,7 +131,7 @@ class DataCounts:
     def _choose_names(self, most: int) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
         """Return the most frequent types and properties; equal counts are sorted by name, so that the order is stable."""
         types = [(-count, name) for name, count in self._names.items() if name.startswith(_TYPE_MARK)]
-        others = [(-count, name) for name, count in self._names.items() if " " not in name and name != RDF_TYPE]
+        others = [(-count, name) for name, count in self._names.items() if " " not in name and name != RDF_TYPE_TERM]
         return _choose_first(types, most), _choose_first(others, most)
 
 

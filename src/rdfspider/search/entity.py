@@ -12,7 +12,7 @@ from pyoxigraph import NamedNode, Quad, Store
 
 from rdfspider.index.quads.counting import count_references, count_values, list_references
 from rdfspider.index.quads.described import SOURCES_SHOWN, ValueReader, find_time, rank_source
-from rdfspider.index.quads.selection import MERGE, RDF_TYPE, is_page
+from rdfspider.index.quads.selection import MERGE, RDF_TYPE_NODE, is_page
 from rdfspider.results import NameKind, Source, StatedValue, ValueKind
 from rdfspider.search.conflict_rules import judge_values
 from rdfspider.urls import is_valid_iri
@@ -103,7 +103,7 @@ class Entity:
     @property
     def type_count(self) -> int:
         """How many types it has; some may not be among `types`."""
-        found = self.properties.get(RDF_TYPE.value)
+        found = self.properties.get(RDF_TYPE_NODE.value)
         return found.value_count if found else 0
 
     @property
@@ -139,7 +139,7 @@ def find_uses(store: Store, iri: str) -> list[NameKind]:
         return []
     term = NamedNode(iri)
     patterns = (
-        (NameKind.CLASS, store.quads_for_pattern(None, RDF_TYPE, term, MERGE)),
+        (NameKind.CLASS, store.quads_for_pattern(None, RDF_TYPE_NODE, term, MERGE)),
         (NameKind.PROPERTY, store.quads_for_pattern(None, term, None, MERGE)),
     )
     return [kind for kind, quads in patterns if next(iter(quads), None) is not None]
@@ -175,7 +175,7 @@ class _EntityReader:
         properties = {
             predicate: self._read_property(predicate, by_property[predicate]) for predicate in sorted(by_property)
         }
-        types = properties.get(RDF_TYPE.value)
+        types = properties.get(RDF_TYPE_NODE.value)
         by_name: dict[str, int] = {}
         for counted in counts:
             by_name[counted.property] = by_name.get(counted.property, 0) + counted.uses
@@ -183,7 +183,7 @@ class _EntityReader:
         return Entity(
             iri=iri,
             label=_choose_label(properties),
-            types=_choose_types(types, by_property[RDF_TYPE.value]) if types else (),
+            types=_choose_types(types, by_property[RDF_TYPE_NODE.value]) if types else (),
             properties=properties,
             nodes=tuple(nodes),
             same=self._list_same(iri, nodes, properties),
@@ -294,7 +294,7 @@ class _EntityReader:
         graph = NamedNode(page)
         found: dict[str, None] = {}
         if is_page(graph):
-            for quad in islice(self._store.quads_for_pattern(None, RDF_TYPE, None, graph), 4 * THINGS_SHOWN):
+            for quad in islice(self._store.quads_for_pattern(None, RDF_TYPE_NODE, None, graph), 4 * THINGS_SHOWN):
                 if isinstance(quad.subject, NamedNode):
                     found[quad.subject.value] = None
         things = [RelatedEntity(node, *self._values.name(node)) for node in found]

@@ -17,7 +17,7 @@ from rdfspider.errors import UnindexedError, UnreadableError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger.reader import LedgerReader, open_ledger
 from rdfspider.index.quads.counting import MergeCounts
-from rdfspider.index.quads.selection import RDF_TYPE
+from rdfspider.index.quads.selection import RDF_TYPE_NODE
 from rdfspider.results import LedgerTotals, NameCount, NameKind
 from rdfspider.search.notebook import draw_link, draw_table
 from rdfspider.search.rows import import_library
@@ -167,7 +167,7 @@ def _describe(statistics: Statistics, dataset: NamedNode, merge: MergeCounts | N
 
 
 def _describe_dataset(node: NamedNode | BlankNode, uses: int, documents: int) -> Iterator[Triple]:
-    yield Triple(node, RDF_TYPE, _void("Dataset"))
+    yield Triple(node, RDF_TYPE_NODE, _void("Dataset"))
     yield _count(node, _USES, uses)
     yield _count(node, _void("documents"), documents)
 

@@ -15,7 +15,7 @@ from pyoxigraph import Literal
 from rdfspider.urls import valid_iri
 from rdfspider.vocabulary.prefixes import RDF, SCHEMA
 
-RDF_TYPE = f"<{RDF}type>"
+RDF_TYPE_TERM = f"<{RDF}type>"
 RDF_FIRST = f"<{RDF}first>"
 RDF_REST = f"<{RDF}rest>"
 RDF_NIL = f"<{RDF}nil>"

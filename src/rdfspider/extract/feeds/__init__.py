@@ -29,7 +29,7 @@ from rdfspider.extract.statements import Problems, Statements
 from rdfspider.records import Content, Link
 from rdfspider.urls import resolve_links
 from rdfspider.vocabulary.prefixes import DC, DCTERMS, RDF
-from rdfspider.vocabulary.terms import RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_TYPE_TERM
 
 _ITEMS = frozenset({"item", "entry"})
 _ROOTS = frozenset({"rss", "rdf", "feed", "channel"})
@@ -116,7 +116,7 @@ def _add_channels(root: etree._Element, scope: FeedScope) -> None:
 
 
 def _add_channel(channel: etree._Element, scope: FeedScope, beside: list[etree._Element], used: set[str]) -> None:
-    scope.add(RDF_TYPE, term(RSS, "channel"))
+    scope.add(RDF_TYPE_TERM, term(RSS, "channel"))
     scope.add_language(channel)
     items = []
     for child in children(channel):
@@ -128,7 +128,7 @@ def _add_channel(channel: etree._Element, scope: FeedScope, beside: list[etree._
         return
     sequence = scope.out.blank()
     scope.add(term(RSS, "items"), sequence)
-    scope.out.add(sequence, RDF_TYPE, f"<{RDF}Seq>")
+    scope.out.add(sequence, RDF_TYPE_TERM, f"<{RDF}Seq>")
     for number, item in enumerate(items + beside, start=1):
         if scope.out.full:
             return
@@ -140,7 +140,7 @@ def _add_item(item: etree._Element, scope: FeedScope, used: set[str]) -> str:
     """Add one item or entry, and return its subject: its address, unless another item has the same."""
     scope = scope.at(_item_subject(item, scope, used) or scope.out.blank())
     used.add(scope.subject)
-    scope.add(RDF_TYPE, term(RSS, "item"))
+    scope.add(RDF_TYPE_TERM, term(RSS, "item"))
     if item.get(XML_LANG) is not None:
         scope.add_language(item)
     for child in children(item):

@@ -36,7 +36,7 @@ from rdfspider.extract.feeds.tree import (
     text_of,
 )
 from rdfspider.vocabulary.prefixes import DC, DCTERMS, FOAF, RDF, SCHEMA, SKOS
-from rdfspider.vocabulary.terms import RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_TYPE_TERM
 
 ElementReader = Callable[[etree._Element, FeedScope, str], None]
 
@@ -164,7 +164,7 @@ def _add_person(element: etree._Element, scope: FeedScope, predicate: str) -> No
         return
     person = scope.at(scope.out.blank())
     scope.add(predicate.replace(DC, DCTERMS), person.subject)
-    person.add(RDF_TYPE, term(FOAF, "Agent"))
+    person.add(RDF_TYPE_TERM, term(FOAF, "Agent"))
     person.add_text(term(FOAF, "name"), name)
     if mail:
         person.add(term(FOAF, "mbox"), scope.out.iri("mailto:" + mail.removeprefix("mailto:")))
@@ -191,7 +191,7 @@ def _add_category(element: etree._Element, scope: FeedScope, _: str) -> None:
     if scheme or label:
         concept = scope.at(scope.out.blank())
         scope.add(term(DCTERMS, "subject"), concept.subject)
-        concept.add(RDF_TYPE, term(SKOS, "Concept"))
+        concept.add(RDF_TYPE_TERM, term(SKOS, "Concept"))
         concept.add_plain(term(SKOS, "notation"), word)
         concept.add_text(term(SKOS, "prefLabel"), label)
         if ":" in scheme:
@@ -206,7 +206,7 @@ def _add_enclosure(element: etree._Element, scope: FeedScope, predicate: str) ->
     """A file that comes with an item."""
     file = scope.at(scope.out.blank())
     scope.add(predicate, file.subject)
-    file.add(RDF_TYPE, term(ENC, "Enclosure"))
+    file.add(RDF_TYPE_TERM, term(ENC, "Enclosure"))
     file.add(term(ENC, "url"), file.resolve(element.get("url") or element.get("href") or _resource(element)))
     file.add_plain(term(ENC, "type"), element.get("type"))
     file.add_plain(term(ENC, "length"), element.get("length"))
@@ -223,7 +223,7 @@ def _add_image(element: etree._Element, scope: FeedScope, predicate: str) -> Non
     if target is None and not parts:
         return
     scope.add(predicate, image.subject)
-    image.add(RDF_TYPE, term(RSS, "image"))
+    image.add(RDF_TYPE_TERM, term(RSS, "image"))
     for name, child in parts.items():
         if name != "link":
             add_element(child, image)

@@ -15,7 +15,7 @@ from rdfspider.extract.jsonld.features import BASE_CHAR_NS, LONG_CHAR_NS, USUAL_
 from rdfspider.extract.statements import Statements
 from rdfspider.urls import valid_iri
 from rdfspider.vocabulary.prefixes import XSD
-from rdfspider.vocabulary.terms import RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_TYPE_TERM
 
 _PLAIN_KEYWORDS = frozenset({"@context", "@type", "@id", "@graph"})
 _KEYWORD_LIKE = re.compile(r"@[A-Za-z]+")
@@ -156,12 +156,12 @@ def _add_types(subject: str, value: Any, out: Statements) -> None:
             out.problem("jsonld-error", "the value of @type must be a string")
             continue
         if name.startswith("_:"):
-            out.add(subject, RDF_TYPE, out.named_blank(name[2:]))
+            out.add(subject, RDF_TYPE_TERM, out.named_blank(name[2:]))
             continue
         term = _expand_key(name) if len(name) < USUAL_CHARS else _expand_long(name)
         iri = term and (term.ready or out.iri(term.iri))
         if iri:
-            out.add(subject, RDF_TYPE, iri)
+            out.add(subject, RDF_TYPE_TERM, iri)
 
 
 def _value(item: Any, kind: str | None, out: Statements) -> str | None:

@@ -29,7 +29,7 @@ from rdfspider.extract.microformats.values import SPACE, Markup, PropertyReader,
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
 from rdfspider.urls import resolve_iri
-from rdfspider.vocabulary.terms import RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_TYPE_TERM
 
 _POSITION = re.compile(r"\s*(?P<latitude>[+-]?\d{1,3}(?:\.\d+)?)\s*[;,]\s*(?P<longitude>[+-]?\d{1,3}(?:\.\d+)?)\s*")
 
@@ -67,7 +67,7 @@ def _state_items(items: Items, reader: PropertyReader, out: Statements) -> None:
     nodes = {item: out.blank() for item in items.every if item in described}
     for item, node in nodes.items():
         for term in class_terms(item.types):
-            out.add(node, RDF_TYPE, term)
+            out.add(node, RDF_TYPE_TERM, term)
         for predicate, thing in described[item]:
             out.add(node, predicate, nodes[thing] if isinstance(thing, Item) else thing)
 
@@ -102,7 +102,7 @@ def _describe_item(
                 lexical, datatype = repair_xsd_date(text) if found.prefix == "dt" else (text, None)
                 description.append((literal, out.literal(lexical, datatype=datatype)))
     if "h-card" in item.types and "org" in texts and texts["org"] == texts.get("name"):
-        description.append((RDF_TYPE, ORGANISATION))
+        description.append((RDF_TYPE_TERM, ORGANISATION))
     if "h-geo" in item.types and "latitude" not in texts:
         description = _position(item, texts, reader, out) or description
     for child in item.children:

@@ -16,7 +16,7 @@ from rdfspider.extract.rdfa.host_languages import HostLanguage
 from rdfspider.extract.statements import MAX_STATEMENT_CHARS, Statements
 from rdfspider.urls import resolve_iri, valid_iri
 from rdfspider.vocabulary.prefixes import DCTERMS, RDFA, RDFA_INITIAL_CONTEXT, XHV
-from rdfspider.vocabulary.terms import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE, Triple
+from rdfspider.vocabulary.terms import RDF_FIRST, RDF_NIL, RDF_REST, RDF_TYPE_TERM, Triple
 
 _DESCRIPTION = f"<{DCTERMS}description>"
 _CONTEXT = f"<{RDFA}context>"
@@ -54,9 +54,9 @@ class ProcessorGraph:
         """Add the processor graph to the statements."""
         for kind, subclass, message in self._reports:
             node = out.blank()
-            out.add(node, RDF_TYPE, f"<{RDFA}{kind}>")
+            out.add(node, RDF_TYPE_TERM, f"<{RDFA}{kind}>")
             if subclass:
-                out.add(node, RDF_TYPE, f"<{RDFA}{subclass}>")
+                out.add(node, RDF_TYPE_TERM, f"<{RDFA}{subclass}>")
             out.add(node, _DESCRIPTION, out.literal(message))
             out.add(node, _CONTEXT, out.page)
 

@@ -13,7 +13,7 @@ from pyoxigraph import NamedNode, RdfFormat
 
 from rdfspider.extract.statements import Statements
 from rdfspider.vocabulary.prefixes import PREFIXES, RDFA, RDFS
-from rdfspider.vocabulary.terms import RDF_TYPE, Triple
+from rdfspider.vocabulary.terms import RDF_TYPE_TERM, Triple
 
 COPY = f"<{RDFA}copy>"
 PATTERN = f"<{RDFA}Pattern>"
@@ -64,10 +64,10 @@ def expand_vocabularies(
         if p not in properties:
             properties[p] = _all_broader(p, [broader.properties for broader in found])
         new.update(((s, wider, o), None) for wider in properties[p])
-        if p == RDF_TYPE:
+        if p == RDF_TYPE_TERM:
             if o not in classes:
                 classes[o] = _all_broader(o, [broader.classes for broader in found])
-            new.update(((s, RDF_TYPE, wider), None) for wider in classes[o])
+            new.update(((s, RDF_TYPE_TERM, wider), None) for wider in classes[o])
         if len(new) > out.config.max_quads:
             break
     return [triple for triple in new if triple not in known]
@@ -75,7 +75,7 @@ def expand_vocabularies(
 
 def copy_patterns(triples: list[Triple], max_triples: int) -> list[Triple]:
     """The triples with the properties of patterns copied; patterns may form cycles. Stops at `max_triples`."""
-    patterns = {s for s, p, o in triples if p == RDF_TYPE and o == PATTERN}
+    patterns = {s for s, p, o in triples if p == RDF_TYPE_TERM and o == PATTERN}
     references = {o for s, p, o in triples if p == COPY} & patterns
     if not references:
         return triples
@@ -85,7 +85,7 @@ def copy_patterns(triples: list[Triple], max_triples: int) -> list[Triple]:
         if s in own:
             if p == COPY and o in own:
                 copied_patterns[s][o] = None
-            elif (p, o) != (RDF_TYPE, PATTERN):
+            elif (p, o) != (RDF_TYPE_TERM, PATTERN):
                 own[s].append((p, o))
     copied: list[Triple] = []
     steps = 0

@@ -24,7 +24,7 @@ from rdfspider.extract.statements import MAX_LANGUAGE_CHARS, Statements
 from rdfspider.records import Content
 from rdfspider.urls import resolve_iri
 from rdfspider.vocabulary.prefixes import RDFA
-from rdfspider.vocabulary.terms import RDF_TYPE, Triple
+from rdfspider.vocabulary.terms import RDF_TYPE_TERM, Triple
 
 _USES_VOCABULARY = f"<{RDFA}usesVocabulary>"
 
@@ -252,7 +252,7 @@ class Walk:
             for token in tokens_of(element.attributes["typeof"]):
                 term = element.names.term(token)
                 if term is not None:
-                    self.triples.append((element.typed, RDF_TYPE, term))
+                    self.triples.append((element.typed, RDF_TYPE_TERM, term))
 
     def _open_lists_of(self, subject: str) -> ListMapping:
         lists = ListMapping(subject)

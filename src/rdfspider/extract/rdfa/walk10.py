@@ -8,7 +8,7 @@ from rdfspider.extract.dom import Element
 from rdfspider.extract.rdfa.evaluation import EvaluationContext, LocalElement, text_value, tokens_of
 from rdfspider.extract.rdfa.literals import XML_LITERAL
 from rdfspider.extract.rdfa.walk import Walk
-from rdfspider.vocabulary.terms import RDF_TYPE
+from rdfspider.vocabulary.terms import RDF_TYPE_TERM
 
 
 class Walk10(Walk):
@@ -54,7 +54,7 @@ class Walk10(Walk):
         """Step 6."""
         if "typeof" in element.attributes:
             for term in element.names.curies(tokens_of(element.attributes["typeof"])):
-                self.triples.append((element.subject, RDF_TYPE, term))
+                self.triples.append((element.subject, RDF_TYPE_TERM, term))
 
     def _add_property10(self, element: LocalElement) -> str | None:
         """Step 9: add the triples of @property; returns their value."""

@@ -6,7 +6,7 @@ from itertools import islice
 
 from pyoxigraph import Literal, NamedNode, Quad, Store
 
-from rdfspider.index.quads.selection import MERGE, RDF_TYPE, is_page
+from rdfspider.index.quads.selection import MERGE, RDF_TYPE_NODE, is_page
 from rdfspider.results import Source, StatedValue, ValueKind
 from rdfspider.vocabulary.labels import LABELS, clean_label
 from rdfspider.vocabulary.names import find_short_name
@@ -114,7 +114,7 @@ class ValueReader:
             labels: list[tuple[int, str]] = []
             types: list[str] = []
             for quad in islice(self._store.quads_for_pattern(NamedNode(node), None, None, MERGE), _NESTED_TRIPLES):
-                if quad.predicate == RDF_TYPE and isinstance(quad.object, NamedNode):
+                if quad.predicate == RDF_TYPE_NODE and isinstance(quad.object, NamedNode):
                     types.append(quad.object.value)
                 elif quad.predicate.value in LABELS and isinstance(quad.object, Literal) and quad.object.value.strip():
                     labels.append((LABELS[quad.predicate.value], clean_label(quad.object.value)))

@@ -20,10 +20,10 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad, RdfFormat, Store
 
 from rdfspider.errors import RdfspiderError
 from rdfspider.urls import host_of
-from rdfspider.vocabulary import labels
+from rdfspider.vocabulary.labels import RDF_TYPE
 from rdfspider.vocabulary.terms import DISGUISED, GENID, RESERVED, restore_line, restore_term
 
-RDF_TYPE = NamedNode(labels.RDF_TYPE)
+RDF_TYPE_NODE = NamedNode(RDF_TYPE)
 MERGE = DefaultGraph()
 """Holds each distinct triple of all pages once."""
 
@@ -182,7 +182,7 @@ def _find_things(store: Store, nodes: Iterable[NamedNode], selection: Selection)
 def _find_nodes(store: Store, selection: Selection) -> Iterator[tuple[str]]:
     """Nodes by their types, or, without types, by the terms that they use; some come more than once."""
     for iri in sorted(selection.types if selection.types is not None else selection.terms or ()):
-        found = store.quads_for_pattern(None, RDF_TYPE, NamedNode(iri), MERGE)
+        found = store.quads_for_pattern(None, RDF_TYPE_NODE, NamedNode(iri), MERGE)
         if selection.types is None:
             found = chain(found, store.quads_for_pattern(None, NamedNode(iri), None, MERGE))
         for quad in found:
@@ -194,7 +194,7 @@ def _has_term(store: Store, thing: NamedNode, terms: Collection[str]) -> bool:
     for quad in store.quads_for_pattern(thing, None, None, MERGE):
         if quad.predicate.value in terms:
             return True
-        if quad.predicate == RDF_TYPE and isinstance(quad.object, NamedNode) and quad.object.value in terms:
+        if quad.predicate == RDF_TYPE_NODE and isinstance(quad.object, NamedNode) and quad.object.value in terms:
             return True
     return False
 
