@@ -38,6 +38,21 @@ class UrlState(StrEnum):
     __repr__ = str.__repr__
 
 
+class HostStatus(StrEnum):
+    """Why a host gets no requests at all."""
+
+    NONE = ""
+    """It gets requests, now or after a wait."""
+    GIVEN_UP = "given up"
+    """It had too many errors in a row; it is tried again much later."""
+    OVER_BUDGET = "over budget"
+    """It or its domain has reached its page limit."""
+    NO_ADDRESS = "no address"
+    """Its name has no address that may be contacted."""
+
+    __repr__ = str.__repr__
+
+
 class RobotsAnswer(Struct, frozen=True, gc=False):
     """The result of a lease of a robots.txt."""
 
@@ -186,5 +201,4 @@ class HostEntry(Struct, frozen=True):
     """Seconds until the next request may be sent; 0 if it may be now, or never."""
     reason: str
     """Why it waits or gets no requests at all, in words; empty if neither is so."""
-    status: str = ""
-    """given up, over budget, no address, or empty."""
+    status: HostStatus = HostStatus.NONE

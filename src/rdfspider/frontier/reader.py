@@ -14,7 +14,7 @@ from rdfspider.codes import FailureCode, RobotsRule
 from rdfspider.config import Config
 from rdfspider.errors import UsageError
 from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.entries import HostEntry, UrlEntry
+from rdfspider.frontier.entries import HostEntry, HostStatus, UrlEntry
 from rdfspider.frontier.hosts.hosts import GIVEN_UP, OVER_BUDGET, HostRecord, decode_domain, decode_host
 from rdfspider.frontier.hosts.origins import decode_robots
 from rdfspider.frontier.hosts.queues import decode_entry
@@ -213,17 +213,17 @@ class FrontierReader:
     def _describe(self, number: int, record: HostRecord) -> HostEntry:
         wait_s = self._left_s(record)
         failure = record.addresses.failure if record.addresses else ""
-        status, reason = "", (record.wait_reason or "the usual delay") if wait_s else ""
+        status, reason = HostStatus.NONE, (record.wait_reason or "the usual delay") if wait_s else ""
         unreachable = self._find_unreachable(number) if record.errors or record.status == GIVEN_UP else None
         if unreachable:
             wait_s = max(wait_s, unreachable[0])
             reason = unreachable[1]
         if record.status == OVER_BUDGET and (budget := self.explain_page_limit(record.name, "it")):
-            status, wait_s, reason = "over budget", 0.0, f"over budget: {budget}"
+            status, wait_s, reason = HostStatus.OVER_BUDGET, 0.0, f"{HostStatus.OVER_BUDGET}: {budget}"
         elif record.status == GIVEN_UP:
-            status, reason = "given up", f"given up: {reason or 'it does not answer'}"
+            status, reason = HostStatus.GIVEN_UP, f"{HostStatus.GIVEN_UP}: {reason or 'it does not answer'}"
         elif failure in _NO_ADDRESS:
-            status, wait_s, reason = "no address", 0.0, _NO_ADDRESS[failure]
+            status, wait_s, reason = HostStatus.NO_ADDRESS, 0.0, _NO_ADDRESS[failure]
         elif not reason and record.queued and record.addresses is None:
             reason = "its address is not known yet"
         if record.mirror_of:

@@ -1,50 +1,50 @@
 """Explanations of URLs in words: facts of the frontier enter; a sentence, or a few aligned lines, leave."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from msgspec import Struct
 
-from rdfspider.codes import PREREQUISITE_REASONS, Reason, RobotsRule
+from rdfspider.codes import PREREQUISITE_REASONS, FailureCode, Reason, RobotsRule, Truncation
 from rdfspider.crawl.reports.frontiers import write_wait
-from rdfspider.frontier.entries import HostEntry, UrlEntry
+from rdfspider.frontier.entries import HostEntry, HostStatus, UrlEntry
 from rdfspider.records import RobotsState
 from rdfspider.ways import Way
 
-_FAILURES = {
-    "busy": "there was no room for it here",
-    "connect-timeout": "no connection in time",
-    "dns": "the name of its host could not be looked up",
-    "first-byte-timeout": "the server said nothing in time",
-    "nxdomain": "there is no such host",
-    "private": "its host is on a private network (see --allow-private)",
-    "protocol": "what came is not sound HTTP",
-    "refused": "the connection was refused",
-    "reset": "the connection ended before the answer",
-    "slow": "the answer came too slowly",
-    "timeout": "the answer took too long",
-    "tls": "no TLS connection that can be trusted",
-    "too-large": "the head of the answer is too long",
-    "too-many-redirects": "too many redirects lead to it",
-    "unreachable": "there is no way to its host",
-    "unsupported": "no such address can be asked",
+_FAILURES: Mapping[str, str] = {
+    FailureCode.BUSY: "there was no room for it here",
+    FailureCode.CONNECT_TIMEOUT: "no connection in time",
+    FailureCode.DNS: "the name of its host could not be looked up",
+    FailureCode.FIRST_BYTE_TIMEOUT: "the server said nothing in time",
+    FailureCode.NXDOMAIN: "there is no such host",
+    FailureCode.PRIVATE: "its host is on a private network (see --allow-private)",
+    FailureCode.PROTOCOL: "what came is not sound HTTP",
+    FailureCode.REFUSED: "the connection was refused",
+    FailureCode.RESET: "the connection ended before the answer",
+    FailureCode.SLOW: "the answer came too slowly",
+    FailureCode.TIMEOUT: "the answer took too long",
+    FailureCode.TLS: "no TLS connection that can be trusted",
+    FailureCode.TOO_LARGE: "the head of the answer is too long",
+    Reason.TOO_MANY_REDIRECTS: "too many redirects lead to it",
+    FailureCode.UNREACHABLE: "there is no way to its host",
+    FailureCode.UNSUPPORTED: "no such address can be asked",
 }
-_ANSWERS = {
-    "unchanged": "fetched again, and not modified since (304)",
-    "gone": "fetched: it is gone for good (410)",
-    "soft-404": "fetched, but it says that nothing is there (soft 404)",
+_ANSWERS: Mapping[str, str] = {
+    Reason.UNCHANGED: "fetched again, and not modified since (304)",
+    Reason.GONE: "fetched: it is gone for good (410)",
+    Reason.SOFT_404: "fetched, but it says that nothing is there (soft 404)",
 }
-_CUTS = {
-    "length": "it is longer than may be taken",
-    "time": "it took too long",
-    "disconnect": "the connection ended before it did",
-    "unwanted": "its type is none that is read",
+_CUTS: Mapping[str, str] = {
+    Truncation.LENGTH: "it is longer than may be taken",
+    Truncation.TIME: "it took too long",
+    Truncation.DISCONNECT: "the connection ended before it did",
+    Truncation.UNWANTED: "its type is none that is read",
 }
-_STATES = {
-    "given up": "its host is given up",
-    "no address": "its host has no address",
-    "over budget": "its host is over budget",
+_STATES: Mapping[str, str] = {
+    HostStatus.GIVEN_UP: "its host is given up",
+    HostStatus.NO_ADDRESS: "its host has no address",
+    HostStatus.OVER_BUDGET: "its host is over budget",
 }
 # A shorter wait is over before anyone reads it.
 _MIN_WAIT_S = 0.05
