@@ -15,6 +15,7 @@ from rdfspider.commands import options
 from rdfspider.commands.display import Display, can_display
 from rdfspider.commands.serve import SiteBeside, make_options
 from rdfspider.commands.terminal import EXIT_CODES, LineTimer, say, show, show_log
+from rdfspider.crawl.budgets import EndReason
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.settings import Asked, find_name, load_config
 from rdfspider.crawl.status import Status, encode_status
@@ -129,7 +130,7 @@ class _CrawlProgress:
     def show(self, status: Status) -> None:
         """Print one JSON line per status; or for people update the display, or print a line at intervals and on changes, and
         a summary at the end."""
-        if status.reason == "interrupted" and self._state not in (RunState.STOPPING, RunState.STOPPED):
+        if status.reason == EndReason.INTERRUPTED and self._state not in (RunState.STOPPING, RunState.STOPPED):
             say("finishing what is under way; Ctrl-C once more stops at once, and loses nothing either")
         has_changed = status.state != self._state
         self._state = status.state

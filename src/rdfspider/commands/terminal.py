@@ -2,10 +2,9 @@
 
 import logging
 import os
-import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NoReturn
 
@@ -14,9 +13,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from rdfspider.crawl.budgets import SIGNAL_REASONS
 from rdfspider.crawl.summary import clean_text
 
-EXIT_CODES = {"interrupted": 128 + signal.SIGINT, "terminated": 128 + signal.SIGTERM}
+EXIT_CODES: Mapping[str, int] = {reason: 128 + number for number, reason in SIGNAL_REASONS.items()}
 """Exit codes for ends by a signal, as shells expect them, by `Status.reason`; all other ends are a success."""
 # The width of lines that go to a file or another program.
 _PLAIN_WIDTH = 160

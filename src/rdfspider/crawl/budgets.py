@@ -1,13 +1,45 @@
-"""The budgets of a whole crawl: pages, bytes and time. Settings and usage enter, the limit that is reached leaves.
+"""The budgets of a whole crawl, and why crawls end: settings and usage enter, the limit that is reached leaves.
 
 The budgets of single hosts and domains, and the limit of depth, are not decided here.
 """
 
+import signal
+from enum import StrEnum
 from typing import NamedTuple
 
 from rdfspider.config import CrawlConfig
-from rdfspider.crawl.messages import EndReason
+from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.status import Status
+
+
+class EndReason(StrEnum):
+    """Why a run ends: the `Status.reason` of one that no error ended."""
+
+    FINISHED = "finished"
+    """Nothing is left to fetch."""
+    PAGES = "pages"
+    BYTES = "bytes"
+    TIME = "time"
+    """A budget is used up."""
+    ASKED = "asked"
+    """A user or an error stopped it; requests in flight are finished."""
+    HALTED = "halted"
+    """A user stopped it at once."""
+    INTERRUPTED = "interrupted"
+    TERMINATED = "terminated"
+    """A signal stopped it."""
+
+    __repr__ = str.__repr__
+
+    @property
+    def state(self) -> RunState:
+        """The state after the end: STOPPED if something else than the crawl itself or its limits ended it."""
+        return RunState.STOPPED if self in _STOPS else RunState.ENDED
+
+
+SIGNAL_REASONS = {signal.SIGINT: EndReason.INTERRUPTED, signal.SIGTERM: EndReason.TERMINATED}
+"""The reasons of runs that were ended by `processes.signals.END_SIGNALS`."""
+_STOPS = frozenset({EndReason.ASKED, EndReason.HALTED, *SIGNAL_REASONS.values()})
 
 
 class Budget(NamedTuple):
@@ -69,11 +101,11 @@ def estimate_rest(status: Status) -> tuple[str, float] | None:
     """Estimate which limit is reached first at the current speed, and in how many seconds; None if none will be."""
     used, totals = _find_used(status), status.totals
     bytes_s = status.pages_s * totals.body_bytes / totals.pages if totals.pages else 0.0
-    speeds = Used(pages=status.pages_s, bytes=bytes_s, time_s=1.0)  # type: ignore[arg-type]
+    speeds = {"pages": status.pages_s, "bytes": bytes_s, "time_s": 1.0}
     rests = {
         str(budget.reason): (status.limits[budget.setting] - getattr(used, budget.setting)) / speed
         for budget in BUDGETS
-        if budget.setting in status.limits and (speed := getattr(speeds, budget.setting))
+        if budget.setting in status.limits and (speed := speeds.get(budget.setting))
     }
     if not rests:
         return None

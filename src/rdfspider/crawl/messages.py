@@ -36,23 +36,6 @@ class RunState(StrEnum):
     __repr__ = str.__repr__
 
 
-class EndReason(StrEnum):
-    """Why the shards of a crawl are told to stop."""
-
-    DONE = "done"
-    """Nothing is left to fetch."""
-    PAGES = "pages"
-    BYTES = "bytes"
-    TIME = "time"
-    """A budget is used up."""
-    STOPPED = "stopped"
-    """A user or an error stopped it; requests in flight are finished."""
-    HALTED = "halted"
-    """A user stopped it at once."""
-
-    __repr__ = str.__repr__
-
-
 class Find(Struct, frozen=True):
     """A page with structured data that was found recently, for display."""
 

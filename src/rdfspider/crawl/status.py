@@ -21,6 +21,8 @@ from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import IndexStatus, read_index_status
 
 FILE = "status.json"
+GONE = "gone"
+"""The reason of a crawl that has died."""
 # Seconds over which the speed is measured: long enough to be steady, short enough to be current.
 _SPEED_WINDOW_S = 10.0
 # How many entries of each kind the totals have.
@@ -206,7 +208,7 @@ def read_status(folder: Path) -> Status:
     status = msgspec.structs.replace(status, index=index)
     if status.is_over or is_in_use(folder):
         return status
-    return end_shards(msgspec.structs.replace(status, state=RunState.DIED, reason="gone"))
+    return end_shards(msgspec.structs.replace(status, state=RunState.DIED, reason=GONE))
 
 
 def write_status(folder: Path, status: Status) -> None:

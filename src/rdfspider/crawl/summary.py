@@ -6,9 +6,10 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+from rdfspider.crawl.budgets import BUDGETS, EndReason
 from rdfspider.crawl.folder import DOCUMENTS, read_first_seed
 from rdfspider.crawl.messages import RunState
-from rdfspider.crawl.status import Status, Totals, count_pages
+from rdfspider.crawl.status import GONE, Status, Totals, count_pages
 from rdfspider.index.status import IndexState, IndexStatus
 from rdfspider.vocabulary.names import shorten_iri
 
@@ -22,16 +23,14 @@ _SILENT_S = 5.0
 _WORD = re.compile(r"[^\W\d_]{3,30}")
 _PAGES = "shards/*/warc/*-pages-*.warc.gz"
 
-REASONS = {
-    "finished": "nothing is left to fetch",
-    "pages": "the limit of pages is reached",
-    "bytes": "the limit of bytes is reached",
-    "time": "the limit of time is reached",
-    "asked": "asked to stop",
-    "halted": "asked to stop at once",
-    "interrupted": "interrupted",
-    "terminated": "terminated",
-    "gone": "its process is gone",
+REASONS: Mapping[str, str] = {
+    EndReason.FINISHED: "nothing is left to fetch",
+    **{budget.reason: f"the limit of {budget.reason} is reached" for budget in BUDGETS},
+    EndReason.ASKED: "asked to stop",
+    EndReason.HALTED: "asked to stop at once",
+    EndReason.INTERRUPTED: "interrupted",
+    EndReason.TERMINATED: "terminated",
+    GONE: "its process is gone",
 }
 """Why a crawl no longer runs, by `Status.reason`; any other reason is the error that ended it."""
 

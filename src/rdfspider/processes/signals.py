@@ -12,8 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar
 
-END_REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-"""The signals that end a run, with the `Status.reason` of a run that they ended."""
+END_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+"""The signals that end a run."""
 _POLL_S = 0.1
 
 _Result = TypeVar("_Result")
@@ -31,7 +31,7 @@ class Signals:
         """Start handling the signals; must be called in the event loop."""
         self._loop = asyncio.get_running_loop()
         if threading.current_thread() is threading.main_thread():
-            for number in END_REASONS:
+            for number in END_SIGNALS:
                 self._loop.add_signal_handler(number, self._take, number)
 
     def interrupt(self) -> bool:

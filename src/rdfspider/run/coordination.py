@@ -17,10 +17,10 @@ from pathlib import Path
 import msgspec
 
 from rdfspider.config import Config
-from rdfspider.crawl.budgets import list_limits
+from rdfspider.crawl.budgets import SIGNAL_REASONS, EndReason, list_limits
 from rdfspider.crawl.folder import CONTROL, frontier_folder, make_change
 from rdfspider.crawl.history import Recorder
-from rdfspider.crawl.messages import Command, CommandAnswer, CommandName, EndReason, RunState
+from rdfspider.crawl.messages import Command, CommandAnswer, CommandName, RunState
 from rdfspider.crawl.status import (
     Speed,
     Status,
@@ -33,7 +33,7 @@ from rdfspider.crawl.status import (
 )
 from rdfspider.disk import write_atomically
 from rdfspider.errors import UsageError
-from rdfspider.processes.signals import END_REASONS, Signals, run_until_end
+from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, SupervisedChild, Supervisor
 from rdfspider.run.indexer_process import IndexWatch
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, Outgoing
@@ -48,14 +48,6 @@ _TICK_S = 1.0
 _FINISH_POLL_S = 0.1
 # For shards that die before their first message.
 _RESTARTS = RestartPolicy()
-_REASONS = {
-    EndReason.DONE: (RunState.ENDED, "finished"),
-    EndReason.PAGES: (RunState.ENDED, "pages"),
-    EndReason.BYTES: (RunState.ENDED, "bytes"),
-    EndReason.TIME: (RunState.ENDED, "time"),
-    EndReason.STOPPED: (RunState.STOPPED, "asked"),
-    EndReason.HALTED: (RunState.STOPPED, "halted"),
-}
 
 
 def run_crawl(
@@ -217,7 +209,7 @@ class _Coordination:
         self._end()
 
     def _end(self) -> None:
-        self._hub.send(self._coordinator.end(EndReason.STOPPED))
+        self._hub.send(self._coordinator.end(EndReason.ASKED))
         self._stop_supervisors()
 
     def _take_signal(self, number: signal.Signals) -> None:
@@ -299,10 +291,9 @@ class _Coordination:
         totals = sum_beats(known)
         pages_s, bytes_s = self._speed.measure(time.monotonic(), totals)
         state, reason = self._coordinator.state, ""
-        if self._coordinator.ended:
-            state, reason = _REASONS[self._coordinator.ended]
-            if self._taken:
-                state, reason = RunState.STOPPED, END_REASONS[self._taken[0]]
+        if ended := self._coordinator.ended:
+            ended = SIGNAL_REASONS[self._taken[0]] if self._taken else ended
+            state, reason = ended.state, ended.value
             if self._error:
                 state, reason = RunState.STOPPED, self._error
         return Status(

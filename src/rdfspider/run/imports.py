@@ -25,6 +25,7 @@ from rdfspider.archive.warc_file import Damage
 from rdfspider.archive.writer import Written
 from rdfspider.codes import LeaseKind, Reason, VerdictState
 from rdfspider.config import Config
+from rdfspider.crawl.budgets import SIGNAL_REASONS, EndReason
 from rdfspider.crawl.folder import CONTROL, frontier_folder, load_domains, shard_folder
 from rdfspider.crawl.messages import Beat, RunState
 from rdfspider.crawl.status import Status, end_shards, forget_run, read_status, strip_beat, sum_beats, write_status
@@ -33,7 +34,7 @@ from rdfspider.errors import USAGE_EXIT, RdfspiderError, UsageError
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.judge.judgement import apply_judgement, judge_directives
 from rdfspider.processes.module_process import ModuleProcess
-from rdfspider.processes.signals import END_REASONS, Signals, run_until_end
+from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, Supervisor
 from rdfspider.records import Capture, Finished, Lease, Verdict
 from rdfspider.run.commits import ShardStore, check_disk, count_bytes, make_facts
@@ -122,7 +123,7 @@ class _Import:
         finally:
             # Also if the status could not be written.
             self._kill_all()
-        reason = self._error or (END_REASONS[self._signal] if self._signal else "finished")
+        reason = self._error or (SIGNAL_REASONS[self._signal] if self._signal else EndReason.FINISHED).value
         status = end_shards(self._make_status(RunState.STOPPED if self._is_over else RunState.ENDED, reason))
         write_status(self._folder, status)
         if self._error:

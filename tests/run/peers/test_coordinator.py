@@ -55,8 +55,8 @@ def test_two_rounds_of_idleness_are_the_end() -> None:
     assert coordinator.receive(answer(1, 1)) == [(0, Round(2)), (1, Round(2))]
     assert coordinator.receive(answer(0, 2)) == []
     assert not coordinator.ended
-    assert coordinator.receive(answer(1, 2)) == [(0, Control("stop", "done")), (1, Control("stop", "done"))]
-    assert coordinator.ended == "done"
+    assert coordinator.receive(answer(1, 2)) == [(0, Control("stop", "finished")), (1, Control("stop", "finished"))]
+    assert coordinator.ended == "finished"
 
 
 def test_a_commit_between_two_rounds_means_another_round() -> None:
@@ -69,7 +69,7 @@ def test_a_commit_between_two_rounds_means_another_round() -> None:
     assert coordinator.receive(answer(1, 2, commits=6)) == [(0, Round(3)), (1, Round(3))]
     coordinator.receive(answer(0, 3))
     coordinator.receive(answer(1, 3, commits=6))
-    assert coordinator.ended == "done"
+    assert coordinator.ended == "finished"
 
 
 def test_a_shard_that_has_work_again_ends_the_rounds() -> None:
@@ -166,7 +166,7 @@ def test_a_shard_that_comes_late_hears_of_the_pause_and_of_the_end() -> None:
     assert coordinator.receive(Arrival(1, 2, 0, 0)) == [(1, Control("pause")), (1, Heard(2))]
     coordinator.execute("resume")
     coordinator.execute("stop")
-    assert coordinator.receive(Arrival(1, 3, 0, 0)) == [(1, Control("stop", "stopped")), (1, Heard(3))]
+    assert coordinator.receive(Arrival(1, 3, 0, 0)) == [(1, Control("stop", "asked")), (1, Heard(3))]
 
 
 def test_shards_are_slowed_while_there_is_a_reason_and_the_crawl_may_end_meanwhile() -> None:

@@ -399,7 +399,7 @@ def test_the_end_is_found_when_all_are_idle_and_nothing_is_on_its_way(tell: Call
         await until(lambda: shards[0].peers.is_outbox_received and not shards[0].frontier.has_staged)
         send_beats(shards)
         await until(lambda: all(shard.controls for shard in shards))
-        assert [shard.controls for shard in shards] == [[Control("stop", "done")]] * 3
+        assert [shard.controls for shard in shards] == [[Control("stop", "finished")]] * 3
 
     tell(story, shards=3)
 

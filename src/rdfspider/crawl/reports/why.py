@@ -12,7 +12,7 @@ from pathlib import Path
 from rdfspider.archive.log import read_fetch
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.codes import RobotsRule
-from rdfspider.crawl.budgets import explain_reached
+from rdfspider.crawl.budgets import EndReason, explain_reached
 from rdfspider.crawl.folder import load_domains, read_seeds, shard_folder
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.reports.explanations import (
@@ -130,7 +130,7 @@ class _Case:
         this host because of the host's own state."""
         status = self.status
         is_unreachable = self.robots_state is not None and self.robots_state.rule == RobotsRule.UNREACHABLE
-        if status.reason == "finished" and (is_unreachable or (self.host and self.host.status)):
+        if status.reason == EndReason.FINISHED and (is_unreachable or (self.host and self.host.status)):
             return ""
         if status.is_over:
             return f"the crawl does not run ({write_state(status)})"

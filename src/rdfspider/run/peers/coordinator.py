@@ -14,8 +14,8 @@ import msgspec
 import zmq
 
 from rdfspider.config import CrawlConfig
-from rdfspider.crawl.budgets import Used, find_reached
-from rdfspider.crawl.messages import CHANGES, RUN_COUNTS, Beat, Command, CommandAnswer, CommandName, EndReason, RunState
+from rdfspider.crawl.budgets import EndReason, Used, find_reached
+from rdfspider.crawl.messages import CHANGES, RUN_COUNTS, Beat, Command, CommandAnswer, CommandName, RunState
 from rdfspider.frontier.clock import Clock
 from rdfspider.run.peers.messages import (
     Arrival,
@@ -157,7 +157,7 @@ class Coordinator:
                 return CommandAnswer(True, state=self.state, beats=tuple(self.beats.values())), []
             case CommandName.STOP:
                 self.is_told_to_stop = True
-                return CommandAnswer(True), self.end(EndReason.STOPPED)
+                return CommandAnswer(True), self.end(EndReason.ASKED)
             case CommandName.HALT:
                 return CommandAnswer(True), self.end(EndReason.HALTED)
             case CommandName.PAUSE | CommandName.RESUME if self.ended:
@@ -261,7 +261,7 @@ class Coordinator:
         generations = {shard: answer.generation for shard, answer in self._answers.items()}
         self._answers = None
         if generations == self._last_generations:
-            return self.end(EndReason.DONE)
+            return self.end(EndReason.FINISHED)
         self._last_generations = generations
         return self._start_round()
 
