@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, TypeVar
 
 import pyoxigraph
 from pyoxigraph import QueryResultsFormat, RdfFormat
@@ -38,6 +39,37 @@ RESULT_FORMATS = {
     "tsv": QueryResultsFormat.TSV,
 }
 """The formats of SPARQL results: rows, or a truth value."""
+
+
+class ExtractFormat(StrEnum):
+    """The formats that `rdfspider extract` writes."""
+
+    NQUADS = "nquads"
+    TURTLE = "turtle"
+    TRIG = "trig"
+    JSONLD = "jsonld"
+    PARQUET = "parquet"
+
+
+class ExportFormat(StrEnum):
+    """The formats that `rdfspider export` writes."""
+
+    NQUADS = "nquads"
+    TRIG = "trig"
+    PARQUET = "parquet"
+    JSONL = "jsonl"
+
+
+SUFFIXES: Mapping[str, tuple[str, ...]] = {
+    ExtractFormat.NQUADS: (".nq", ".nquads"),
+    ExtractFormat.TURTLE: (".ttl",),
+    ExtractFormat.TRIG: (".trig",),
+    ExtractFormat.JSONLD: (".jsonld",),
+    ExtractFormat.PARQUET: (".parquet",),
+    ExportFormat.JSONL: (".jsonl", ".ndjson"),
+}
+"""The suffixes of files by their format."""
+_Format = TypeVar("_Format", ExtractFormat, ExportFormat)
 # Limits of a Parquet row group.
 _GROUP_ROWS = 100_000
 _GROUP_BYTES = 64 * 1024 * 1024
@@ -62,13 +94,18 @@ class Frame(NamedTuple):
 
 
 _PREFIX_LINES = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in TURTLE_PREFIXES.items())
-FRAMES = {
-    "nquads": Frame(),
-    "turtle": Frame(_PREFIX_LINES),
-    "trig": Frame(_PREFIX_LINES),
-    "jsonld": Frame("[", ",\n", "]\n"),
+FRAMES: Mapping[str, Frame] = {
+    ExtractFormat.NQUADS: Frame(),
+    ExtractFormat.TURTLE: Frame(_PREFIX_LINES),
+    ExtractFormat.TRIG: Frame(_PREFIX_LINES),
+    ExtractFormat.JSONLD: Frame("[", ",\n", "]\n"),
 }
 """The text formats, to which pages can be appended; `parquet` is the only other one."""
+
+
+def find_format(suffix: str, formats: type[_Format]) -> _Format | None:
+    """Return the one of the formats whose files have that suffix, which is in lower case; None if none has."""
+    return next((one for one in formats if suffix in SUFFIXES[one]), None)
 
 
 def to_quads(nquads: str) -> list[Quad]:
@@ -86,12 +123,12 @@ def merge_nquads(parts: Iterable[str]) -> str:
 
 def to_turtle(nquads: str) -> str:
     """Convert N-Quads to Turtle, without the names of graphs."""
-    return FRAMES["turtle"].start + _turtle_body(nquads)
+    return FRAMES[ExtractFormat.TURTLE].start + _turtle_body(nquads)
 
 
 def to_trig(nquads: str) -> str:
     """Convert N-Quads to TriG."""
-    return FRAMES["trig"].start + _trig_body(nquads)
+    return FRAMES[ExtractFormat.TRIG].start + _trig_body(nquads)
 
 
 def to_jsonld(nquads: str) -> str:
@@ -167,14 +204,14 @@ def page_fragment(statements: Mapping[str, str], file_format: str) -> bytes:
     """Return one page's part of a document; empty for a page without statements."""
     if not any(statements.values()):
         return b""
-    if file_format == "parquet":
+    if file_format == ExtractFormat.PARQUET:
         return _arrow_bytes(to_arrow(statements))
     nquads = merge_nquads(statements.values())
-    if file_format == "turtle":
+    if file_format == ExtractFormat.TURTLE:
         return _turtle_body(nquads).encode()
-    if file_format == "trig":
+    if file_format == ExtractFormat.TRIG:
         return _trig_body(nquads).encode()
-    if file_format == "jsonld":
+    if file_format == ExtractFormat.JSONLD:
         return to_jsonld(nquads).strip()[1:-1].encode()
     return nquads.encode()
 

@@ -7,8 +7,9 @@ import pytest
 from pyoxigraph import RdfFormat, parse
 
 from rdfspider import formats
+from rdfspider.formats import ExportFormat
 from rdfspider.index.quads.selection import PageQuads
-from rdfspider.search.export import FORMATS, Exported, write_export
+from rdfspider.search.export import Exported, write_export
 
 S = "http://schema.org/"
 PAGES = [
@@ -71,7 +72,7 @@ def test_parquet_has_columns_for_each_part(monkeypatch: pytest.MonkeyPatch) -> N
     assert rows[2]["fetched"].timestamp() == 1_750_000_000.25
 
 
-@pytest.mark.parametrize("file_format", FORMATS)
+@pytest.mark.parametrize("file_format", ExportFormat)
 def test_nothing_is_a_whole_document_too(file_format: str) -> None:
     written = write(file_format, ())
     if file_format == "parquet":

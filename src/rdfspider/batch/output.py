@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, cast
 
 from rdfspider.disk import replace_output
 from rdfspider.errors import UsageError
-from rdfspider.formats import FRAMES, Frame, open_parquet, to_arrow
+from rdfspider.formats import FRAMES, ExtractFormat, Frame, open_parquet, to_arrow
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 """The suffixes of compressed files."""
@@ -22,12 +22,12 @@ Write = Callable[[bytes], None]
 @contextmanager
 def open_output(path: Path | None, file_format: str) -> Iterator[Write]:
     """Yield a function that writes one page's fragment (`formats.page_fragment`); without a path, to stdout."""
-    if path is None and file_format == "parquet" and sys.stdout is not None and sys.stdout.isatty():
+    if path is None and file_format == ExtractFormat.PARQUET and sys.stdout is not None and sys.stdout.isatty():
         raise UsageError("parquet is not for a terminal: name a file with --output, or redirect stdout")
     if path is None and sys.stdout is None:
         raise UsageError("stdout is closed: name a file with --output")
     with open_stream(path) as stream:
-        if file_format == "parquet":
+        if file_format == ExtractFormat.PARQUET:
             with _write_parquet(stream) as write:
                 yield write
         else:

@@ -21,7 +21,7 @@ from rdfspider.batch.counts import PageCounts, count_statements
 from rdfspider.batch.sources import ArchivePart, DamagedPart, FilesPart, PagePart, Part, read_part
 from rdfspider.config import ExtractConfig
 from rdfspider.errors import RdfspiderError
-from rdfspider.formats import merge_nquads, page_fragment
+from rdfspider.formats import ExtractFormat, merge_nquads, page_fragment
 from rdfspider.pipeline import extract_from
 from rdfspider.records import Page, Problem
 
@@ -36,8 +36,8 @@ class Work:
     """What to do with every page."""
 
     config: ExtractConfig
-    file_format: str | None = "nquads"
-    """The format of the fragments, one of `formats.FRAMES`, or `parquet`; None for no fragments."""
+    file_format: ExtractFormat | None = ExtractFormat.NQUADS
+    """The format of the fragments; None for no fragments."""
     counts: bool = False
     """Whether types and properties are counted."""
 

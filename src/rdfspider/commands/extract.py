@@ -4,7 +4,6 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -23,31 +22,14 @@ from rdfspider.crawl.settings import count_cores
 from rdfspider.errors import UsageError
 from rdfspider.extract.transforms import installed_transforms, load_transforms
 from rdfspider.extract.xslt import load_stylesheets
+from rdfspider.formats import ExtractFormat, find_format
 from rdfspider.linked_documents import FolderDocuments, KeptDocuments
 from rdfspider.pipeline import check_syntaxes
 from rdfspider.urls import is_valid_iri
 
-_FORMAT_BY_SUFFIX = {
-    ".nq": "nquads",
-    ".nquads": "nquads",
-    ".ttl": "turtle",
-    ".trig": "trig",
-    ".jsonld": "jsonld",
-    ".parquet": "parquet",
-}
 _COMPRESSED = frozenset({".gz", ".zst", ".bz2", ".xz", ".zip"})
 _BASE = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://[^/]|file:///|urn:.")
 _TOP_NAMES = 10
-
-
-class Format(StrEnum):
-    """The formats that can be written."""
-
-    nquads = "nquads"
-    turtle = "turtle"
-    trig = "trig"
-    jsonld = "jsonld"
-    parquet = "parquet"
 
 
 def extract(
@@ -61,7 +43,7 @@ def extract(
         ),
     ],
     file_format: Annotated[
-        Format | None,
+        ExtractFormat | None,
         typer.Option("--format", help="What to write; by default what --output's name ends in, else nquads."),
     ] = None,
     output: Annotated[Path | None, typer.Option(help="The file to write; by default stdout.")] = None,
@@ -268,10 +250,9 @@ def _check_output(output: Path | None, sources: Iterable[str]) -> Path | None:
     return output
 
 
-def _choose_format(wanted: Format | None, output: Path | None) -> str:
-    if wanted is not None:
-        return wanted.value
-    return _FORMAT_BY_SUFFIX.get(output.suffix.lower() if output else "", "nquads")
+def _choose_format(wanted: ExtractFormat | None, output: Path | None) -> ExtractFormat:
+    named = find_format(output.suffix.lower(), ExtractFormat) if output else None
+    return wanted or named or ExtractFormat.NQUADS
 
 
 def _discard(fragment: bytes) -> None:

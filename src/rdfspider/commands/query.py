@@ -5,7 +5,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +18,7 @@ from rdfspider.commands.options import Folder
 from rdfspider.commands.terminal import say
 from rdfspider.crawl.summary import clean_text
 from rdfspider.errors import UsageError
+from rdfspider.formats import RDF_FORMATS, RESULT_FORMATS, ExportFormat
 from rdfspider.vocabulary.names import shorten_iri
 
 if TYPE_CHECKING:
@@ -34,15 +34,6 @@ _NARROWEST = 8
 # The widest column; a terminal may narrow it further.
 _WIDEST = 200
 _LOCAL_NAME = re.compile(r"[\w\-.]+")
-
-
-class ExportFormat(StrEnum):
-    """The formats that can be written."""
-
-    nquads = "nquads"
-    trig = "trig"
-    parquet = "parquet"
-    jsonl = "jsonl"
 
 
 def query(
@@ -114,8 +105,6 @@ def _read_query(text: str | None, file: Path | None) -> str:
 
 def _choose_formats(file_format: str) -> tuple[str, ...]:
     """The formats to request: the one for rows before the one for triples."""
-    from rdfspider.formats import RDF_FORMATS, RESULT_FORMATS
-
     if not file_format:
         return ("csv", "turtle")
     if file_format == TABLE:
@@ -211,7 +200,7 @@ def export(
     """Write what the pages of a crawl say, or a part of it, to a file."""
     crawl = Crawl.open(folder)
     path = None if output == "-" else Path(output)
-    if path is None and file_format is ExportFormat.parquet and sys.stdout.isatty():
+    if path is None and file_format is ExportFormat.PARQUET and sys.stdout.isatty():
         raise UsageError("parquet is not for a terminal: name a file with --output, or redirect stdout")
     with _show_progress() as on_page:
         exported = crawl.export(

@@ -18,21 +18,12 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Store
 
 from rdfspider.batch.output import COMPRESSED, compress, open_stream
 from rdfspider.errors import RdfspiderError, UsageError
-from rdfspider.formats import COLUMNS, FRAMES, open_parquet, page_fragment, to_arrow
+from rdfspider.formats import COLUMNS, FRAMES, ExportFormat, find_format, open_parquet, page_fragment, to_arrow
 from rdfspider.index.quads.described import find_time
 from rdfspider.index.quads.selection import PageQuads, Selection, read_pages
 from rdfspider.vocabulary.labels import RDF_TYPE
 from rdfspider.vocabulary.prefixes import XSD
 
-FORMATS = ("nquads", "trig", "parquet", "jsonl")
-FORMAT_BY_SUFFIX = {
-    ".nq": "nquads",
-    ".nquads": "nquads",
-    ".trig": "trig",
-    ".parquet": "parquet",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-}
 FindTime = Callable[[str], float]
 """Returns when a page was fetched, in seconds since 1970; 0 if unknown."""
 Record = dict[str, Any]
@@ -75,14 +66,14 @@ def write_export(
 
 @contextmanager
 def _open_writer(file_format: str, stream: BinaryIO, find_time: FindTime) -> Iterator[Callable[[PageQuads], object]]:
-    if file_format == "parquet":
+    if file_format == ExportFormat.PARQUET:
         with _open_parquet(stream, find_time) as write:
             yield write
-    elif file_format == "jsonl":
+    elif file_format == ExportFormat.JSONL:
         yield lambda page: stream.write(_write_things(page, find_time(page.graph)))
-    elif file_format == "trig":
-        stream.write(FRAMES["trig"].start.encode())
-        yield lambda page: stream.write(page_fragment({"": page.nquads.decode()}, "trig"))
+    elif file_format == ExportFormat.TRIG:
+        stream.write(FRAMES[file_format].start.encode())
+        yield lambda page: stream.write(page_fragment({"": page.nquads.decode()}, file_format))
     else:
         yield lambda page: stream.write(page.nquads)
 
@@ -171,13 +162,13 @@ def choose_format(path: Path | None, asked: str | None) -> str:
     ending, inner = _split_endings(path)
     if ending in _NOT_WRITTEN:
         raise UsageError(f"{path}: {ending} cannot be written; compress with one of {', '.join(COMPRESSED)}")
-    named = FORMAT_BY_SUFFIX.get(inner)
-    if asked is not None and asked not in FORMATS:
-        raise UsageError(f"--format: {asked!r} is not one of {', '.join(FORMATS)}")
+    named = find_format(inner, ExportFormat)
+    if asked is not None and asked not in list(ExportFormat):
+        raise UsageError(f"--format: {asked!r} is not one of {', '.join(ExportFormat)}")
     if asked is None and path is not None and named is None:
-        raise UsageError(f"{path}: its ending tells no format; name one with --format: {', '.join(FORMATS)}")
-    file_format = asked or named or "nquads"
-    if file_format == "parquet" and ending in COMPRESSED:
+        raise UsageError(f"{path}: its ending tells no format; name one with --format: {', '.join(ExportFormat)}")
+    file_format = asked or named or ExportFormat.NQUADS
+    if file_format == ExportFormat.PARQUET and ending in COMPRESSED:
         raise UsageError(f"{path}: parquet is compressed inside; leave {ending} out")
     return file_format
 

@@ -187,7 +187,7 @@ def test_shards_are_slowed_while_there_is_a_reason_and_the_crawl_may_end_meanwhi
 def test_a_halt_follows_a_stop_but_nothing_else_does() -> None:
     coordinator = make_coordinator(shards=1)
     coordinator.execute("stop")
-    assert coordinator.end("done") == []
+    assert coordinator.end("finished") == []
     assert not coordinator.execute("resume")[0].is_done
     assert coordinator.execute("halt")[1] == [(0, Control("halt", "halted"))]
 
