@@ -2,28 +2,29 @@
 
     python benchmarks/bench_pair.py CORPUS BEFORE AFTER [--turns N] [--hosts N] [--most R]
 
-BEFORE and AFTER are the folders of two checkouts; both run with this interpreter and its libraries. They take turns, so that
-a machine that others use disturbs both alike; the ratio of each turn is taken, and the median of these ratios is judged, since a
-machine may be slow for minutes. Extraction reads the pages of CORPUS in one process; the crawl is that of `bench_crawl.py` on its
-plain web, without the index; indexing rebuilds the index of one crawl that BEFORE made, which also shows that AFTER opens older
-folders. It fails where AFTER takes more than R times as long as BEFORE (1.03).
+BEFORE and AFTER are the folders of two checkouts; both run with this interpreter and its libraries. A machine that others use may
+be slow for minutes, so both are measured in the same moments: extraction alternates from page to page of CORPUS between two
+processes on one core; crawls and indexers of both run side by side. The ratio of each turn is taken, and the median of these
+ratios is judged. The crawl is that of `bench_crawl.py` on its plain web, without the index; indexing rebuilds the index of one
+crawl that BEFORE made, which also shows that AFTER opens older folders. It fails where AFTER takes more than R times as long as
+BEFORE (1.03).
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 
 from web import CorpusWeb
 
+# A process that extracts the page whose number it reads, and answers with its processor time.
 _EXTRACT = """
 import gzip, json, sys, time
 from pathlib import Path
@@ -33,10 +34,12 @@ entries = [json.loads(line) for line in (corpus / "index.jsonl").read_text().spl
 pages = [(gzip.decompress((corpus / entry["file"]).read_bytes()), entry["url"] or "http://example.org/") for entry in entries]
 for body, url in pages[:50]:
     extract(body, url)
-started = time.process_time()
-for body, url in pages:
+print(len(pages), flush=True)
+for line in sys.stdin:
+    body, url = pages[int(line)]
+    started = time.process_time()
     extract(body, url)
-print(time.process_time() - started)
+    print(time.process_time() - started, flush=True)
 """
 
 
@@ -50,31 +53,28 @@ def main() -> None:
     parser.add_argument("--most", type=float, default=1.03)
     arguments = parser.parse_args()
     checkouts = (arguments.before.resolve(), arguments.after.resolve())
-    is_slower = _compare("extract", checkouts, arguments, lambda checkout: _extract(checkout, arguments.corpus))
+    is_slower = _judge("extract", _time_extraction(checkouts, arguments), arguments)
     with (
         tempfile.TemporaryDirectory(prefix="bench-pair-") as folder,
         CorpusWeb(arguments.corpus, Path(folder) / "web", arguments.hosts) as web,
     ):
-        crawl = Path(folder) / "crawl"
-        is_slower |= _compare("crawl", checkouts, arguments, lambda checkout: _crawl(checkout, web, crawl, arguments))
-        shutil.rmtree(crawl)
-        _crawl(checkouts[0], web, crawl, arguments)
-        is_slower |= _compare("index", checkouts, arguments, lambda checkout: _index(checkout, crawl))
+        crawls = [Path(folder) / "before", Path(folder) / "after"]
+        crawl = [_crawl_command(web, each, arguments) for each in crawls]
+        is_slower |= _judge("crawl", _time_side_by_side(checkouts, crawl, crawls, arguments), arguments)
+        _remove(crawls)
+        _Running(checkouts[0], crawl[0]).finish()
+        shutil.copytree(*crawls)
+        index = [["index", "--dir", str(each), "--rebuild"] for each in crawls]
+        is_slower |= _judge("index", _time_side_by_side(checkouts, index, [], arguments), arguments)
     sys.exit(int(is_slower))
 
 
-def _compare(
-    what: str, checkouts: tuple[Path, Path], arguments: argparse.Namespace, measure: Callable[[Path], float]
-) -> bool:
-    measured: tuple[list[float], list[float]] = ([], [])
-    for _ in range(arguments.turns):
-        for checkout, seconds in zip(checkouts, measured, strict=True):
-            seconds.append(measure(checkout))
-    ratio = median(after / before for before, after in zip(*measured, strict=True))
-    before, after = map(median, measured)
-    turns = [", ".join(f"{each:.2f}" for each in seconds) for seconds in measured]
+def _judge(what: str, turns: list[tuple[float, float]], arguments: argparse.Namespace) -> bool:
+    ratio = median(after / before for before, after in turns)
+    before, after = (median(seconds) for seconds in zip(*turns, strict=True))
+    listed = [", ".join(f"{each:.2f}" for each in seconds) for seconds in zip(*turns, strict=True)]
     is_slower = ratio > arguments.most
-    print(f"{what:8} CPU s before {before:.2f} ({turns[0]}), after {after:.2f} ({turns[1]})")
+    print(f"{what:8} CPU s before {before:.2f} ({listed[0]}), after {after:.2f} ({listed[1]})")
     verdict = "MISSED" if is_slower else "reached"
     print(
         f"  {ratio:6.3f} of before: {verdict}, at most {arguments.most:g} (ratio of the medians {after / before:.3f})",
@@ -83,34 +83,86 @@ def _compare(
     return is_slower
 
 
-def _extract(checkout: Path, corpus: Path) -> float:
-    command = [sys.executable, "-c", _EXTRACT, str(corpus)]
-    return float(subprocess.run(command, env=_environment(checkout), check=True, capture_output=True, text=True).stdout)
+def _time_extraction(checkouts: tuple[Path, Path], arguments: argparse.Namespace) -> list[tuple[float, float]]:
+    """The seconds of both for all pages, once a turn; who is first alternates."""
+    core = str(max(os.sched_getaffinity(0)))
+    command = ["taskset", "--cpu-list", core, sys.executable, "-c", _EXTRACT, str(arguments.corpus)]
+    with ExitStack() as stack:
+        extractors = [
+            stack.enter_context(
+                subprocess.Popen(
+                    command,
+                    env=_environment(checkout),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
+                    bufsize=1,
+                )
+            )
+            for checkout in checkouts
+        ]
+        pages, _ = (int(_read_line(extractor)) for extractor in extractors)
+        turns = []
+        for turn in range(arguments.turns):
+            seconds = [0.0, 0.0]
+            for page in range(pages):
+                first = (page + turn) % 2
+                for side in (first, 1 - first):
+                    print(page, file=extractors[side].stdin)
+                    seconds[side] += float(_read_line(extractors[side]))
+            turns.append((seconds[0], seconds[1]))
+        return turns
 
 
-def _crawl(checkout: Path, web: CorpusWeb, folder: Path, arguments: argparse.Namespace) -> float:
-    shutil.rmtree(folder, ignore_errors=True)
+def _read_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout
+    return process.stdout.readline()
+
+
+def _time_side_by_side(
+    checkouts: tuple[Path, Path], commands: list[list[str]], before_each: list[Path], arguments: argparse.Namespace
+) -> list[tuple[float, float]]:
+    """The processor time of both commands, which run at the same time, with all that they have waited for."""
+    turns = []
+    for _ in range(arguments.turns):
+        _remove(before_each)
+        running = [_Running(checkout, words) for checkout, words in zip(checkouts, commands, strict=True)]
+        before, after = [each.finish() for each in running]
+        turns.append((before, after))
+    return turns
+
+
+def _remove(folders: list[Path]) -> None:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _crawl_command(web: CorpusWeb, folder: Path, arguments: argparse.Namespace) -> list[str]:
     seeds = web.folder / "seeds.txt"
     seeds.write_text("\n".join(web.seeds(arguments.hosts)) + "\n")
     flags = ["--seeds", str(seeds), "--dir", str(folder), "--scope", "any", "--include", web.scope, "--archive", "all"]
     flags += ["--delay", "0", "--shards", "2", "--pages", str(arguments.hosts * 21), "--no-index", "--allow-private"]
-    return _run(checkout, ["crawl", *flags, "--resolve", web.resolve, "--contact", "https://example.org/"])
+    return ["crawl", *flags, "--resolve", web.resolve, "--contact", "https://example.org/"]
 
 
-def _index(checkout: Path, folder: Path) -> float:
-    return _run(checkout, ["index", "--dir", str(folder), "--rebuild"])
+class _Running:
+    """A command under way."""
 
+    def __init__(self, checkout: Path, words: list[str]) -> None:
+        self._name = f"{checkout}: rdfspider {words[0]}"
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115
+        command = [sys.executable, "-m", "rdfspider", *words]
+        environment = _environment(checkout)
+        self._process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=self._errors)
 
-def _run(checkout: Path, words: list[str]) -> float:
-    """The processor time of a command and all that it has waited for."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(
-        [sys.executable, "-m", "rdfspider", *words], env=_environment(checkout), capture_output=True, text=True
-    )
-    if done.returncode:
-        sys.exit(f"{checkout}: rdfspider {words[0]} failed:\n{done.stderr[-3000:]}")
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    def finish(self) -> float:
+        """The processor time of the command and of all that it has waited for."""
+        _, status, usage = os.wait4(self._process.pid, 0)
+        self._process.returncode = os.waitstatus_to_exitcode(status)
+        if status:
+            self._errors.seek(0)
+            sys.exit(f"{self._name} failed:\n{self._errors.read()[-3000:].decode()}")
+        return usage.ru_utime + usage.ru_stime
 
 
 def _environment(checkout: Path) -> dict[str, str]:
