@@ -37,10 +37,10 @@ class TcpRunner:
 def test_shards_of_another_runner_exchange_links_over_its_addresses(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     hosts = [f"site{number}.test" for number in range(6)]
-    site = make_site(hosts, 5)
+    site = make_site(hosts, 30)
     with Web(site) as web:
         resolve = tuple(web.resolve({"*.test": "127.0.0.1"})[1::2])
-        pace = {"delay_s": 0.01, "ip_delay_s": 0.0, "min_free_bytes": 0, "allow_private": True}
+        pace = {"delay_s": 0.01, "ip_delay_s": 0.0, "min_free_bytes": 0, "allow_private": True, "ways": ()}
         crawl = Crawl.create(
             folder, [f"http://{hosts[0]}/"], resolve=resolve, shards=2, scope="any", index_enabled=False, **pace
         )
