@@ -101,6 +101,14 @@ def test_what_is_missing_is_on_the_screen_of_a_phone(browser: Browser, site: Ser
             assert max(ends) <= PHONE["width"]
 
 
+def test_the_navigation_of_a_phone_is_one_row(browser: Browser, site: Serving) -> None:
+    with open_tab(browser, **LOOKS["phone"]) as page:
+        page.goto(site.locate("/monitor"))
+        boxes = [link.bounding_box() for link in page.get_by_role("navigation", name="Site").get_by_role("link").all()]
+        assert len(boxes) == 6
+        assert len({box["y"] for box in boxes if box}) == 1
+
+
 def test_a_missing_file_and_a_script_that_fails_are_noticed(browser: Browser, site: Serving) -> None:
     """The check itself."""
     with watch_tab(browser) as tab:

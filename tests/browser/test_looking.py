@@ -20,11 +20,11 @@ def test_search_facets_and_a_thing(browser: Browser, site: Serving) -> None:
         before = page.locator("li.hit").count()
         assert before > 2
         expect(page.locator("li.hit mark").first).to_be_visible()
-        page.locator("#facets").get_by_role("link", name="schema:Product").click()
+        page.locator("#facets").get_by_role("link", name="Product", exact=True).click()
         page.wait_for_url(re.compile("type="))
         after = page.locator("li.hit").count()
         assert 0 < after < before
-        assert page.locator("li.hit").filter(has_text="schema:Product").count() == after
+        assert page.locator("li.hit").filter(has_text="Product").count() == after
         # What was chosen is part of the address, and can be taken back.
         page.reload()
         assert page.locator("li.hit").count() == after
@@ -104,7 +104,7 @@ def test_pages_are_on_a_tab(browser: Browser, site: Serving) -> None:
 def test_facets_on_a_phone(browser: Browser, site: Serving) -> None:
     with open_tab(browser, viewport=PHONE, is_mobile=True, has_touch=True) as page:
         page.goto(site.locate("/search", q="tea"))
-        facet = page.locator("#facets").get_by_role("link", name="schema:Product")
+        facet = page.locator("#facets").get_by_role("link", name="Product", exact=True)
         assert not facet.is_visible()
         page.get_by_text("Narrow down").first.tap()
         facet.tap()
@@ -192,9 +192,28 @@ def test_the_copy_of_a_page_does_nothing(browser: Browser, site: Serving) -> Non
         assert answer.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
         assert page.locator("script, link, base, iframe, object, form[action], meta[http-equiv]").count() == 0
         assert requests == [page.url]
+        # A column that can be read, in our style alone.
+        column = page.locator("body").bounding_box()
+        assert column and column["width"] < 800
         targets = page.eval_on_selector_all("a[href]", "all => all.map(one => one.getAttribute('href'))")
         assert targets
         assert all(target.startswith(("/page?", "#")) for target in targets)
+
+
+def test_a_page_shows_its_data_first_and_the_rest_on_demand(browser: Browser, site: Serving) -> None:
+    url = site.get("/search.json", q="tea", type="Product").json["hits"][0]["pages"][0]["url"]
+    with open_tab(browser) as page:
+        page.goto(site.locate("/page", url=url))
+        main = page.locator("details.card").first
+        expect(main).to_have_attribute("open", "")
+        expect(main.locator("summary").first).to_contain_text("Product")
+        data = main.bounding_box()
+        # On the first screen, and the fetch is a line far below.
+        assert data and data["y"] < 600
+        expect(page.get_by_text("Digest", exact=True)).to_be_hidden()
+        page.get_by_role("link", name="Fetch", exact=True).click()
+        expect(page.get_by_text("Digest", exact=True)).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollHeight") < 5000
 
 
 def test_pasted_html_is_inspected(browser: Browser, site: Serving) -> None:

@@ -16,7 +16,7 @@ from rdfspider.records import Extraction, Problem
 from rdfspider.results import ValueKind
 from rdfspider.search.quality.report import Fault, explain_code
 from rdfspider.serve.replies import CsvTable, PageRequest
-from rdfspider.vocabulary.labels import LABELS, RDF_TYPE
+from rdfspider.vocabulary.labels import LABELS, LAYOUT, RDF_TYPE
 from rdfspider.vocabulary.prefixes import RDF, XSD
 from rdfspider.vocabulary.terms import fold_iri
 
@@ -86,6 +86,12 @@ class OutlineNode:
     types: tuple[str, ...] = ()
     properties: tuple[OutlineProperty, ...] = ()
 
+    def count_values(self) -> int:
+        """Count the values that it has, those of the nodes in it included."""
+        return sum(
+            1 + (value.thing.count_values() if value.thing else 0) for each in self.properties for value in each.values
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Outline:
@@ -99,6 +105,13 @@ class Outline:
     """Nodes in the statements that were read, but that are not shown."""
     statements_left_out: int = 0
     """Statements that were not read."""
+
+    @property
+    def main(self) -> OutlineNode | None:
+        """The node to read first: of those that are no mere part of another or of the page's layout, the one of which most is
+        said; without one, the first."""
+        whole = [thing for thing in self.things if thing.types and not LAYOUT.issuperset(thing.types)]
+        return max(whole or self.things[:1], key=lambda thing: thing.count_values(), default=None)
 
 
 @dataclass(frozen=True, slots=True)

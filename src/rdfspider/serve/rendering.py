@@ -5,6 +5,8 @@ Names are wrapped in `<bdi>`, so that changes of text direction end with them, a
 
 import hashlib
 import re
+from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -16,7 +18,7 @@ from markupsafe import Markup, escape
 from rdfspider import __version__
 from rdfspider.results import MAX_TYPES, Marked
 from rdfspider.vocabulary.labels import is_visible
-from rdfspider.vocabulary.names import shorten_iri, split_iri
+from rdfspider.vocabulary.names import find_local_name, shorten_iri, split_iri
 
 STATIC = Path(__file__).parent / "static"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -41,7 +43,7 @@ def make_templates() -> Environment:
     templates.filters.update(
         label=write_label, text=write_text, number=write_number, bytes=write_bytes, day=write_day, moment=write_moment,
         ago=write_ago, short=write_short, duration=write_duration, marked=write_marked, local=write_local,
-        sentence=write_sentence,
+        sentence=write_sentence, typed=write_types,
     )  # fmt: skip
     templates.tests["visible"] = is_visible
     templates.globals.update(
@@ -107,6 +109,25 @@ def write_local(iri: object) -> Markup:
     """The local name of an IRI, such as datePublished, with the full IRI as its title."""
     text = clean_text(str(iri)[:MAX_TEXT_CHARS])
     return Markup(f'<bdi title="{escape(text)}">{escape(cut_middle(split_iri(text)[1] or text, 60))}</bdi>')
+
+
+def write_types(iris: Sequence[str]) -> list[tuple[str, Markup]]:
+    """Classes with their names for people: Recipe, with schema:Recipe and the IRI as its title; prefixed where two classes
+    of different vocabularies have the same name."""
+    names = [find_local_name(iri) for iri in iris]
+    uses = Counter(name.lower() for name in names)
+    return [
+        (iri, _draw_name(iri[:MAX_TEXT_CHARS], name if uses[name.lower()] == 1 else shorten_iri(iri)))
+        for iri, name in zip(iris, names, strict=True)
+    ]
+
+
+@lru_cache(maxsize=4096)
+def _draw_name(iri: str, name: str) -> Markup:
+    short = shorten_iri(iri)
+    title = clean_text(iri if short == iri else f"{short} · {iri}")
+    parts = Markup("<wbr>").join(_SEAM.split(cut_middle(clean_text(name), 80) or title))
+    return Markup(f'<bdi title="{escape(title)}">{parts}</bdi>')
 
 
 @lru_cache(maxsize=4096)

@@ -93,6 +93,8 @@ PARTS = frozenset(
     VCARD + "Address",
 }
 """Classes of entities that are only part of another entity, or of a page's layout."""
+LAYOUT = PARTS | {SCHEMA + name for name in ("WebPage", "WebSite", "CollectionPage", "ItemPage", "WebPageElement")}
+"""Classes of entities that hold a page together and are hardly ever what it is about."""
 
 
 def is_visible(text: str) -> bool:

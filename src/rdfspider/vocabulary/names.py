@@ -37,6 +37,12 @@ def find_short_name(iri: str) -> str:
 
 
 @lru_cache(maxsize=4096)
+def find_local_name(iri: str) -> str:
+    """Return the name of a class or property as people write it, like `Recipe`; the IRI if it has none."""
+    return unquote(split_iri(iri)[1].rstrip("/#:"))[:_MAX_NAME] or iri
+
+
+@lru_cache(maxsize=4096)
 def find_field_name(iri: str) -> str:
     """Return a property's short name with only letters, digits and `_`: its path under `properties` in the text index."""
     return _NOT_A_NAME.sub("_", find_short_name(iri)).strip("_") or "_"

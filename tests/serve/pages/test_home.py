@@ -58,7 +58,7 @@ def test_it_tells_how_much_there_is(page: Any) -> None:
 
 def test_names_lead_to_their_pages(page: Any) -> None:
     links = {link.text_content(): link.get("href") for link in page.cssselect(".counts a")}
-    assert links["schema:Product"] == "/class?iri=http://schema.org/Product"
+    assert links["Product"] == "/class?iri=http://schema.org/Product"
     assert links["foaf"] == "/ontology?iri=http://xmlns.com/foaf/0.1/"
     assert links["schema:sku"] == "/property?iri=http://schema.org/sku"
     assert links["tea.example"] == "/site?name=tea.example"

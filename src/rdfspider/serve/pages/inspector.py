@@ -4,7 +4,9 @@ statements by syntax, its problems, its links out and in; and its archived copy,
 URLs that were never fetched are explained, too.
 """
 
+from base64 import b64encode
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -26,6 +28,7 @@ from rdfspider.serve.inspections import (
     make_table,
     write_nquads,
 )
+from rdfspider.serve.rendering import STATIC
 from rdfspider.serve.replies import CsvTable, NotFoundError, PageReply, PageRequest, Parameter, SitePage
 from rdfspider.serve.sanitized_copies import MAX_BYTES, Copy, make_copy
 from rdfspider.serve.site import Site
@@ -46,8 +49,14 @@ _FETCH_FACTS = {
     "unchanged": "Not changed, by",
 }
 _FETCH_NUMBERS = {"fetchTimeMs", "wire-bytes"}
-# Stricter than for other pages: even if sanitizing failed, a browser runs and loads nothing here.
-_COPY_HEADERS = {"Content-Security-Policy": "sandbox; default-src 'none'", "X-Robots-Tag": "noindex, noarchive"}
+_COPY_STYLE = (STATIC / "copy.css").read_text(encoding="utf-8")
+# Stricter than for other pages: even if sanitizing failed, a browser runs and loads nothing here. Of styles it takes ours, by
+# their hash: they are in the page, because a sandboxed page may not load files of this server.
+_COPY_HASH = b64encode(sha256(_COPY_STYLE.encode()).digest()).decode()
+_COPY_HEADERS = {
+    "Content-Security-Policy": f"sandbox; default-src 'none'; style-src 'sha256-{_COPY_HASH}'",
+    "X-Robots-Tag": "noindex, noarchive",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +170,7 @@ def show_copy(request: PageRequest) -> PageReply:
         "copy.html",
         {
             "copy": copy,
+            "style": Markup(_COPY_STYLE),
             "drawn": Markup(copy.html),
             "url": record.url,
             "title": record.title,

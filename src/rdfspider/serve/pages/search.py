@@ -11,7 +11,7 @@ from rdfspider.results import MAX_RESULTS, Facet, FacetCount, Hit, HitKind, Name
 from rdfspider.search.indexes import FACET_TITLES, find_asked_kind, name_value
 from rdfspider.serve.rendering import MAX_TEXT_CHARS, clean_text, cut_middle, make_address
 from rdfspider.serve.replies import CsvTable, PageReply, PageRequest, Parameter, SitePage
-from rdfspider.vocabulary.names import find_short_name, list_prefixes, split_iri
+from rdfspider.vocabulary.names import find_local_name, find_short_name, list_prefixes, split_iri
 from rdfspider.vocabulary.terms import fold_iri
 
 RESULTS_SHOWN, MAX_SHOWN = 10, 100
@@ -257,9 +257,13 @@ class FacetSelection:
 
 
 def name_apart(field: str, values: Sequence[str]) -> dict[str, str]:
-    """Display names by value. Classes and properties of unknown namespaces have local names, and long names are cut in the
-    middle; names that would be the same are shown in full."""
+    """Display names by value. Classes, and properties of unknown namespaces, have local names, and long names are cut in the
+    middle; classes of the same name have their prefix, and names that would still be the same are shown in full."""
     names = name_ontologies(values) if field == "ontology" else {value: _name_shortly(field, value) for value in values}
+    if field == "type":
+        local = {value: clean_text(find_local_name(value)).strip() or value for value in values}
+        uses = Counter(local.values())
+        names = {value: name if uses[name] == 1 else names[value] for value, name in local.items()}
     names = {value: cut_middle(name, _NAME_CHARS) for value, name in names.items()}
     counts = Counter(names.values())
     return {value: name if counts[name] == 1 else _clean(value) for value, name in names.items()}

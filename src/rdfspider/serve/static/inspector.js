@@ -2,7 +2,7 @@
 
 const open = () => {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  const folded = target?.closest("details");
+  const folded = target?.closest("details") ?? target?.querySelector("details");
   if (folded) folded.open = true;
 };
 
