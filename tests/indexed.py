@@ -8,6 +8,7 @@ import rdfspider
 from rdfspider import Crawl
 from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.index.layout import VERSION, IndexPaths
+from rdfspider.index.log.statements import choose_statements
 from rdfspider.index.quads.view import QuadView
 from rdfspider.index.text.view import TextView
 
@@ -18,7 +19,9 @@ TIME = 1_750_000_000.0
 def index_pages(folder: Path, pages: Mapping[str, object]) -> Crawl:
     """Pages by URL: JSON-LD as an object, anything else as the body of a page."""
     crawl = Crawl.create(folder, ["https://example.org/"], contact="me@example.org")
-    outcomes = [_make_outcome(url, page, at) for at, (url, page) in enumerate(pages.items())]
+    outcomes = [
+        choose_statements(_make_outcome(url, page, at), mechanics=False) for at, (url, page) in enumerate(pages.items())
+    ]
     paths = IndexPaths(folder)
     for view in (QuadView(paths), TextView(paths)):
         view.apply(outcomes)

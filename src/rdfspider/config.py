@@ -242,6 +242,9 @@ class IndexConfig:
     """Whether a crawl is indexed while it runs; without it, `rdfspider index` does so later."""
     max_lag_s: float = 60.0
     """Seconds that the index may lag behind before shards fetch less, so that results are up to date."""
+    mechanics: bool = False
+    """Whether the index also takes page mechanics from RDFa: ARIA roles, link types, notes of vocabularies in use. Off, since
+    half of the RDFa on real pages is nothing else, and tells nothing about the world."""
     stores: tuple[str, ...] = ()
     """URLs of SPARQL servers that get the same quads; none by default, because the index has its own store."""
 

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from warcio.archiveiterator import ArchiveIterator as WarcioIterator
 from warcio.cli import main as warcio
 
+import rdfspider
 from rdfspider import extract
 from rdfspider.archive.reader import read_archive
 from rdfspider.archive.segments import read_committed
@@ -326,6 +327,12 @@ def test_only_bodies_that_are_wanted_are_kept(folder: Path, keep: str, has_quads
     assert ("WARC-Concurrent-To" in metadata.headers) == is_kept
     if not is_kept:
         assert {record.headers["WARC-Refers-To"] for record in conversions} == {metadata.headers["WARC-Record-ID"]}
+
+
+def test_a_page_of_roles_alone_is_not_kept_as_structured_but_its_statements_are(folder: Path) -> None:
+    extraction = rdfspider.extract(b'<nav role="navigation">Menu</nav>', url=URL)
+    assert not write(folder, make_capture(), extraction).captured
+    assert any(b"vocab#role" in record.block for record in read_records(folder, "facts"))
 
 
 def test_an_equal_payload_is_a_revisit(folder: Path) -> None:

@@ -26,8 +26,9 @@ class ShardLog:
         fetched: float | None = None,
         reason: str = "fetched",
         directives: tuple[str, ...] = (),
+        rdfa: str = "",
     ) -> None:
-        """Put pages on record, each with a name of its own unless one is given, and let readers have them."""
+        """Put pages on record, each with a name of its own unless one is given, perhaps with more RDFa; let readers have them."""
         for url in urls:
             started = time.time() if fetched is None else fetched
             body = f"<title>{name or url}</title>".encode()
@@ -38,7 +39,16 @@ class ShardLog:
                 f"<{url}#it> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://schema.org/Thing> <{url}> .\n"
                 f'<{url}#it> <http://schema.org/name> "{name or f"the thing of {url}"}" <{url}> .\n'
             )
-            said = Extraction(url, "text/html", "utf-8", {"jsonld": nquads}, (), name or url, "en", f"words of {url}")
+            said = Extraction(
+                url,
+                "text/html",
+                "utf-8",
+                {"jsonld": nquads, "rdfa": rdfa} if rdfa else {"jsonld": nquads},
+                (),
+                name or url,
+                "en",
+                f"words of {url}",
+            )
             verdict = Verdict("done", reason if status == 200 else "gone", status)
             judgement = Judgement(directives=directives)
             lease = Lease("page", "x", 1, url)

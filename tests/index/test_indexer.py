@@ -15,7 +15,7 @@ from tests.index.holdings import check_merge, read_cards, read_quads
 from tests.index.logs import ShardLog
 
 from disks import mount_disk
-from rdfspider.config import Config, RunConfig
+from rdfspider.config import Config, IndexConfig, RunConfig
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.indexer import Indexer, hold_index
 from rdfspider.index.layout import IndexPaths, check_index
@@ -48,6 +48,17 @@ def test_pages_are_found_by_both_and_counted(tmp_path: Path) -> None:
     # A page and a thing each.
     assert len(read_cards(tmp_path)) == 38
     check_index(IndexPaths(tmp_path))
+
+
+@pytest.mark.parametrize("mechanics", [False, True])
+def test_page_mechanics_are_in_no_view_unless_wanted(tmp_path: Path, mechanics: bool) -> None:
+    url = "http://a.test/1"
+    role = f"<{url}> <http://www.w3.org/1999/xhtml/vocab#role> <http://www.w3.org/1999/xhtml/vocab#main> <{url}> .\n"
+    ShardLog(tmp_path).write(url, rdfa=role)
+    indexer = Indexer(IndexPaths(tmp_path), replace(CONFIG, index=IndexConfig(mechanics=mechanics)))
+    indexer.finish()
+    assert indexer.run().quads == 2 + mechanics
+    assert any("vocab#role" in quad for quad in read_quads(tmp_path)) == mechanics
 
 
 def test_another_time_takes_what_is_new_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

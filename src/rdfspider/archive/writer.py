@@ -31,6 +31,7 @@ from rdfspider.archive.warc import (
 from rdfspider.codes import Truncation
 from rdfspider.config import ArchiveConfig
 from rdfspider.records import Capture, Finished
+from rdfspider.vocabulary.mechanics import has_data
 
 _PROFILES = "http://netpreserve.org/warc/1.1/revisit/"
 _STANDARD = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
@@ -170,7 +171,7 @@ class ArchiveWriter:
             digest = judgement.digest or (compute_digest(body) if is_whole and body else "")
             keeps = is_wanted and (
                 self._keep == "all"
-                or (self._keep == "structured" and extraction is not None and any(extraction.statements.values()))
+                or (self._keep == "structured" and extraction is not None and has_data(extraction.statements))
             )
             # A page that newly forbids a copy counts as changed, so that its latest outcome no longer refers to the old copy.
             is_known = bool(lease.captured) if keeps else is_wanted or not lease.captured

@@ -10,14 +10,7 @@ from functools import lru_cache
 from rdfspider.extract.dom import Document
 from rdfspider.extract.statements import Statements
 from rdfspider.records import Content
-from rdfspider.vocabulary.prefixes import DC, DCTERMS, take_prefixes
-
-NAMESPACES = take_prefixes("og article book fb music product profile video twitter dc dcterms") | {
-    "business": "http://ogp.me/ns/business#",
-    "place": "http://ogp.me/ns/place#",
-    "website": "http://ogp.me/ns/website#",
-}
-"""What is meant by the prefixes of `meta` elements, whether declared or not."""
+from rdfspider.vocabulary.prefixes import DC, DCTERMS, META_PREFIXES
 
 # The properties of http://purl.org/dc/elements/1.1/, and those that http://purl.org/dc/terms/ adds.
 _DC_ELEMENT_NAMES = frozenset(
@@ -73,7 +66,7 @@ def _usual_predicate(name: str) -> str | None:
     """The property that a name such as `og:title`, `twitter:card` or `DC.date.created` means; None for all other names."""
     for mark in (":", "."):
         prefix, found, local = name.partition(mark)
-        namespace = NAMESPACES.get(prefix.lower()) if found else None
+        namespace = META_PREFIXES.get(prefix.lower()) if found else None
         if namespace is not None and local:
             if namespace in (DC, DCTERMS):
                 return _dublin_core(namespace, local)

@@ -102,7 +102,7 @@ class Indexer:
     def _start(self, sources: Sources) -> None:
         room = Room(self._paths.index, self._config.run.min_free_bytes)
         for name, opener in self._list_openers(self._paths, self._config).items():
-            follower = Follower(name, opener, sources, room)
+            follower = Follower(name, opener, sources, room, mechanics=self._config.index.mechanics)
             self._followers[follower] = threading.Thread(target=follower.run, name=name, daemon=True)
         for thread in self._followers.values():
             thread.start()

@@ -30,6 +30,7 @@ from rdfspider.records import Capture, Discovered, Finished
 from rdfspider.run.heartbeat import DataCounts, Meter
 from rdfspider.run.peers.messages import encode_links
 from rdfspider.run.peers.peers import Peers
+from rdfspider.vocabulary.mechanics import count_data
 from rdfspider.ways import Way
 
 _log = logging.getLogger(__name__)
@@ -312,7 +313,7 @@ def make_facts(item: Finished, written: Written | None) -> PageFacts:
         last_modified=exchange.header("last-modified") if is_kept else "",
         captured=written.captured if is_kept else 0.0,
         body_bytes=len(exchange.page.body),
-        quads=sum(nquads.count("\n") for nquads in item.extraction.statements.values()) if item.extraction else 0,
+        quads=count_data(item.extraction.statements) if item.extraction else 0,
         position=written.position,
         judgement=item.judgement,
     )

@@ -11,7 +11,7 @@ import os
 import re
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import chain, islice
 from operator import itemgetter
@@ -24,6 +24,7 @@ from rdfspider.codes import PREREQUISITE_REASONS, REFUSALS, FailureCode, RobotsR
 from rdfspider.crawl.messages import Beat, Fetching, Find, RunState
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Extraction, Failure, Lease, RobotsState, Verdict
+from rdfspider.vocabulary.mechanics import drop_mechanics
 from rdfspider.vocabulary.terms import RDF_TYPE_TERM
 
 # The frontier's keys for the stored counts; the names are those of older crawls.
@@ -89,8 +90,8 @@ class DataCounts:
         for extraction in extractions:
             for problem in extraction.problems:
                 self.problems[problem.code] += problem.count
-            if extraction.statements:
-                latest.append((extraction, self._count_statements(extraction)))
+            if statements := drop_mechanics(extraction.statements):
+                latest.append((extraction, self._count_statements(statements)))
         self.finds.extend(_make_find(extraction, names, now) for extraction, names in latest)
         if latest:
             self._told = None
@@ -115,10 +116,10 @@ class DataCounts:
             names = dict(chain(*self._choose_names(_NAMES_STORED)))
             self._frontier.meta.put(_NAMES, msgspec.msgpack.encode(names))
 
-    def _count_statements(self, extraction: Extraction) -> list[list[str]]:
-        """Count the statements of one page; returns a list of names for each syntax."""
+    def _count_statements(self, statements: Mapping[str, str]) -> list[list[str]]:
+        """Count the statements of one page; return a list of names for each syntax."""
         found = []
-        for syntax, nquads in extraction.statements.items():
+        for syntax, nquads in statements.items():
             names = _NAME.findall(nquads)
             self.quads[syntax] += len(names)
             self._names.update(names)

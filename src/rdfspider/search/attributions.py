@@ -9,6 +9,7 @@ from itertools import islice
 import pyoxigraph
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store
 
+from rdfspider.index.log.statements import address_page
 from rdfspider.index.quads.counting import count_values
 from rdfspider.index.quads.described import SOURCES_SHOWN, ValueReader, describe_literal
 from rdfspider.index.quads.selection import MERGE, is_page, restore_blank_nodes, walk_statements
@@ -200,7 +201,7 @@ class _StatementReader:
                 return {}
             self._pages_left -= 1
             found: dict[str, dict[str, list[str]]] = {}
-            statements = self._read_statements(page) or {}
+            statements = address_page(self._read_statements(page) or {}, page)
             fold = Fold(statements, page)
             if sum(map(len, statements.values())) <= _PAGE_CHARS:
                 for syntax, nquads in statements.items():

@@ -24,6 +24,7 @@ from rdfspider.vocabulary.names import (
     name_ontology,
     shorten_iri,
 )
+from rdfspider.vocabulary.spellings import fold_class_name, fold_namespace
 from rdfspider.vocabulary.terms import fold_iri, make_graph_iri, replace_surrogates, skolemise
 
 Names = str | Iterable[str] | None
@@ -67,7 +68,7 @@ def find_classes(ledger: LedgerReader, name: str) -> frozenset[str]:
 def find_terms(ledger: LedgerReader, name: str) -> frozenset[str]:
     """Find the classes and properties in use of an ontology, given by its namespace or a well-known prefix."""
     asked = name.strip().lower().rstrip(":")
-    namespaces = {*find_namespaces(asked), *(fold_iri(name.strip() + end) for end in ("", "#", "/"))}
+    namespaces = {*find_namespaces(asked), *(fold_namespace(name.strip() + end) for end in ("", "#", "/"))}
     used = list(_read_names(ledger, NameKind.ONTOLOGY))
     found = {iri for iri in used if iri in namespaces or iri.lower() == asked or asked in list_prefixes(iri)}
     if not found:
@@ -113,7 +114,7 @@ def _clean(name: object) -> str:
 def _expand(name: str) -> set[str]:
     """Return the names, in lower case, that a class may have in the index."""
     text = name.strip()
-    return {iri.lower() for iri in expand_name(text) or [fold_iri(text)]}
+    return {iri.lower() for iri in expand_name(text) or [fold_class_name(text)]}
 
 
 def _read_names(ledger: LedgerReader, kind: NameKind) -> Iterator[str]:

@@ -22,7 +22,8 @@ from rdfspider.vocabulary.classes import find_superclasses, fold_class, list_sub
 from rdfspider.vocabulary.labels import LABELS, RDF_TYPE, SUBCLASS_OF, clean_label, is_visible
 from rdfspider.vocabulary.names import expand_name, list_prefixes, shorten_iri
 from rdfspider.vocabulary.prefixes import XSD_NUMBERS
-from rdfspider.vocabulary.terms import GENID, fold_iri
+from rdfspider.vocabulary.spellings import fold_class_name, fold_name, fold_namespace
+from rdfspider.vocabulary.terms import GENID
 
 _EXAMPLES = 6
 _NAMES = 30
@@ -269,8 +270,8 @@ def _list_readings(name: str) -> Iterator[str]:
     text = name.strip().removeprefix("<").removesuffix(">")
     # A prefix alone means its namespace.
     yield from expand_name(text if ":" in text else f"{text}:")
-    yield fold_iri(text)
-    yield fold_class(fold_iri(text))
+    yield fold_namespace(fold_name(text))
+    yield fold_class_name(text)
 
 
 def _list_hosts(name: str) -> Iterator[str]:

@@ -72,7 +72,7 @@ IDENTIFIERS = tuple(
 """Properties that identify a product within its site, the most reliable first."""
 DATES = _rank(
     (SCHEMA + "datePublished", SCHEMA + "startDate", SCHEMA + "uploadDate", SCHEMA + "datePosted"),
-    (_ARTICLE + "published_time", "article:published_time", DCTERMS + "issued"),
+    (_ARTICLE + "published_time", DCTERMS + "issued"),
     (DCTERMS + "date", DC + "date", SCHEMA + "dateCreated", DCTERMS + "created"),
     (SCHEMA + "dateModified", DCTERMS + "modified", OG + "updated_time", _ARTICLE + "modified_time"),
 )

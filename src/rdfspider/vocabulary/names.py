@@ -9,6 +9,8 @@ from rdfspider.vocabulary.prefixes import KNOWN_AS, NAMESPACES
 
 _NOT_A_NAME = re.compile(r"\W+", re.ASCII)
 _MAX_NAME = 100
+_NAMING_SCHEMES = ("urn:", "tag:", "info:")
+"""Schemes of namespaces that are no addresses."""
 
 
 @lru_cache(maxsize=4096)
@@ -26,8 +28,10 @@ def split_iri(iri: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=4096)
 def find_ontology(iri: str) -> str:
-    """Return the ontology of a class or property: its namespace."""
-    return split_iri(iri)[0] or iri
+    """Return the ontology of a class or property: its namespace. Empty for a name without one, such as `slick:group` of a prefix
+    that the page does not declare, or the address of a host alone."""
+    namespace = split_iri(iri)[0]
+    return namespace if "://" in namespace or namespace.startswith(_NAMING_SCHEMES) else ""
 
 
 @lru_cache(maxsize=4096)

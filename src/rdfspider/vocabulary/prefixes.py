@@ -87,6 +87,13 @@ DC, DCTERMS, FOAF, SKOS = (PREFIXES[name] for name in ("dc", "dcterms", "foaf", 
 OG, OWL, VCARD = (PREFIXES[name] for name in ("og", "owl", "vcard"))
 PROV, RDFA, VOID, XHV = (PREFIXES[name] for name in ("prov", "rdfa", "void", "xhv"))
 
+META_PREFIXES = take_prefixes("og article book fb music product profile video twitter dc dcterms") | {
+    "business": "http://ogp.me/ns/business#",
+    "place": "http://ogp.me/ns/place#",
+    "website": "http://ogp.me/ns/website#",
+}
+"""What is meant by the prefixes of `meta` elements, whether declared or not."""
+
 TURTLE_PREFIXES = take_prefixes("schema og dc dcterms foaf rdf rdfs xsd")
 """The prefixes that Turtle and TriG documents declare."""
 

@@ -1,7 +1,8 @@
 """Terms in N-Triples syntax: text, URLs and N-Quads of pages enter, the triples of the indexes leave; and back for exports.
 
 Blank nodes become IRIs, `<genid:48a4e8612952075a/n1>` for `_:p48a4e8612952075an1`, because a store renames blank nodes. The
-variants of schema.org's namespace are folded into one.
+variants of schema.org's namespace are folded into one wherever they are, other spellings of vocabularies in properties and
+classes (`spellings.py`).
 """
 
 import re
@@ -14,6 +15,7 @@ from pyoxigraph import Literal
 
 from rdfspider.urls import valid_iri
 from rdfspider.vocabulary.prefixes import RDF, SCHEMA
+from rdfspider.vocabulary.spellings import fold_class_name, fold_name
 
 RDF_TYPE_TERM = f"<{RDF}type>"
 RDF_FIRST = f"<{RDF}first>"
@@ -216,12 +218,15 @@ class Fold(dict[str, str]):
                 subject, predicate, obj = parsed[1], parsed[2], parsed[3]
             else:
                 continue
+            predicate = _fold_predicate(predicate)
             if not is_plain:
-                subject, predicate = self[subject], _fold_predicate(predicate)
+                subject = self[subject]
                 if obj[0] != '"':
                     obj = self[obj]
                 elif obj[-1] != '"':
                     obj = self._fold_literal(obj)
+            if predicate == RDF_TYPE_TERM and obj[0] == "<":
+                obj = f"<{fold_class_name(obj[1:-1])}>"
             triples.append((subject, predicate, obj))
         return triples
 
@@ -267,5 +272,7 @@ def _unescape(found: re.Match[str]) -> str:
     return chr(code) if is_character and not _NOT_IN_IRI.match(chr(code)) else found[0]
 
 
-# Nearly all pages use the same few thousand.
-_fold_predicate = lru_cache(maxsize=8192)(_fold_stated)
+@lru_cache(maxsize=8192)
+def _fold_predicate(term: str) -> str:
+    """Fold a property; nearly all pages use the same few thousand."""
+    return f"<{fold_name(_fold_stated(term)[1:-1])}>"

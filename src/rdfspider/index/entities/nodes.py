@@ -232,8 +232,8 @@ def _count(facts: PageSummary, classes: Counter[str], predicates: Counter[str]) 
     ontologies: Counter[str] = Counter()
     for names in (classes, predicates):
         for iri, uses in names.items():
-            if len(iri) <= MAX_IRI:
-                ontologies[find_ontology(iri)] += uses
+            if len(iri) <= MAX_IRI and (ontology := find_ontology(iri)):
+                ontologies[ontology] += uses
     facts.classes, facts.properties, facts.ontologies = _cut(classes), _cut(predicates), _cut(ontologies)
 
 

@@ -21,6 +21,7 @@ from rdfspider.archive.warc_file import Damage
 from rdfspider.codes import Reason
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.log.indexed_sources import FORGOTTEN, Forgotten, LogState, Sources
+from rdfspider.index.log.statements import choose_statements
 from rdfspider.index.status import ViewStatus
 from rdfspider.index.view import Cursors, View
 
@@ -115,7 +116,15 @@ class Room(NamedTuple):
 class Follower:
     """A view and its progress. `run` is for its own thread, every other public method for other threads."""
 
-    def __init__(self, name: str, open_view: Callable[[], View], sources: Sources, room: Room | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        open_view: Callable[[], View],
+        sources: Sources,
+        room: Room | None = None,
+        *,
+        mechanics: bool = False,
+    ) -> None:
         self.name = name
         self.failure: BaseException | None = None
         """The error that ended the follower; None if there was none."""
@@ -126,6 +135,7 @@ class Follower:
         self._open_view = open_view
         self._sources = sources
         self._room = room
+        self._mechanics = mechanics
         self._lag = Lag()
         self._lock = threading.Lock()
         self._stop = threading.Event()
@@ -250,7 +260,7 @@ class Follower:
                 self._turn += 1
                 outcomes = self._read_batch(source, look)
                 if wanted := _keep_out(outcomes, forgotten, view):
-                    view.apply(wanted)
+                    view.apply([choose_statements(outcome, mechanics=self._mechanics) for outcome in wanted])
                 self._is_dirty = True
                 self._is_at_rest = False
                 return True

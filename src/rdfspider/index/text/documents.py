@@ -216,7 +216,7 @@ def _list_terms(
 def _make_terms(
     types: tuple[str, ...], names: tuple[str, ...], inner: tuple[str, ...], ontologies: tuple[str, ...]
 ) -> Terms:
-    found = ontologies or {find_ontology(iri) for iri in (*types, *names, *inner)}
+    found = ontologies or {find_ontology(iri) for iri in (*types, *names, *inner)} - {""}
     chosen = sorted(iri for iri in found if len(iri) <= MAX_IRI)[:_MAX_NAMES]
     return Terms(
         classes=list(dict.fromkeys(name for iri in types for name in list_facet_classes(iri))),

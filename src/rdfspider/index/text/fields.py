@@ -23,7 +23,7 @@ from rdfspider.index.text.analysis import BIGRAMS, WORDS, list_starts
 from rdfspider.results import Card, NameKind
 from rdfspider.vocabulary.dates import write_year
 from rdfspider.vocabulary.names import expand_name, name_ontology, shorten_iri
-from rdfspider.vocabulary.terms import fold_iri
+from rdfspider.vocabulary.spellings import fold_name, fold_namespace
 
 CURSOR_ID = "#cursor"
 """The id of the one document that is neither a page nor an entity: its card holds the cursors of the same commit."""
@@ -133,7 +133,7 @@ def _look_up_classes(text: str, find_subclasses: FindSubclasses) -> list[str]:
 def _look_up_ontology(text: str, _: FindSubclasses) -> list[str]:
     # The colon of `schema:` is not part of the prefix.
     names = [text, *(text.rstrip(":") + end for end in ("", "/", "#"))]
-    return list(dict.fromkeys(map(fold_iri, names)))
+    return list(dict.fromkeys(map(fold_namespace, names)))
 
 
 def _look_up_site(text: str, _: FindSubclasses) -> list[str]:
@@ -314,5 +314,5 @@ def make_id(kind: str, digest: bytes) -> str:
 
 def list_names(text: str) -> list[str]:
     """List the indexed names of a class or property given by short name, prefixed name or IRI."""
-    folded = fold_iri(text.lower())
-    return [iri.lower() for iri in expand_name(folded)] or [folded]
+    name = text.lower()
+    return [iri.lower() for iri in expand_name(name)] or [fold_name(name).lower()]

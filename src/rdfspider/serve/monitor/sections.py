@@ -17,7 +17,7 @@ from rdfspider.frontier.keys import PRIORITIES
 from rdfspider.serve.monitor.charts import TIME_RANGES, draw_charts
 from rdfspider.serve.sampler import History, MonitorSample
 from rdfspider.serve.site import Site
-from rdfspider.vocabulary.terms import fold_iri
+from rdfspider.vocabulary.spellings import fold_class_name
 
 SILENT_S = 5.0
 """Shards and the crawl report every second; one that has not for this long is shown as silent."""
@@ -219,8 +219,8 @@ def _list_queue(queued: Mapping[str, int]) -> list[Amount]:
 
 
 def _fold_types(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """The most frequent types; variants of schema.org's IRIs count as one, as in the index."""
+    """The most frequent types; spellings of one IRI count as one, as in the index."""
     folded: Counter[str] = Counter()
     for iri, count in counts.items():
-        folded[fold_iri(iri)] += count
+        folded[fold_class_name(iri)] += count
     return folded.most_common(_TYPES_SHOWN)
