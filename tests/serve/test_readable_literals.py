@@ -126,7 +126,9 @@ def test_the_first_place_that_is_one_counts() -> None:
 
 def test_prices_have_the_currency_that_stands_beside() -> None:
     beside = {f"{S}price": (StatedValue("19.90"),), f"{S}priceCurrency": (StatedValue("eur"),)}
-    assert draw_literal(StatedValue("19.90"), f"{S}price", beside) == '<span class="price">19.90 EUR</span>'
+    assert draw_literal(StatedValue("19.90"), f"{S}price", beside) == (
+        '<span class="price" title="19.90 eur">€19.90</span>'
+    )
     assert draw_literal(StatedValue("19.90"), f"{S}price", {}) == "<bdi>19.90</bdi>"
     assert draw_literal(StatedValue("ask"), f"{S}price", beside) == "<bdi>ask</bdi>"
 

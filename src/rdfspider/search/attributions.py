@@ -5,6 +5,7 @@ Also which pages state its other names, and all statements about it as N-Quads."
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from math import inf
 
 import pyoxigraph
 from pyoxigraph import Literal, NamedNode, Quad, RdfFormat, Store
@@ -128,7 +129,8 @@ def _list_graphs(store: Store, statement: Quad) -> Iterator[NamedNode]:
 
 
 def add_entity_syntaxes(entity: Entity, read_statements: ReadStatements) -> Entity:
-    """Add to sources the exact syntaxes of each value, as far as a few pages show them."""
+    """Add to sources the exact syntaxes of each value, and put values in the order of their page, as far as a few pages show
+    them."""
     reader = _StatementReader(read_statements, entity.nodes, _PAGES_OF_ENTITY)
     return replace(
         entity, properties={iri: _add_property_syntaxes(reader, each) for iri, each in entity.properties.items()}
@@ -147,7 +149,24 @@ def _add_property_syntaxes(reader: "_StatementReader", found: EntityProperty) ->
     ]
     # The values were judged by page before, with all sources; these are not all of them, so the rule of sites does not apply.
     is_single = not found.conflict and len(values) > 1 and judge_values(found.iri, stated) == SINGLE
-    return replace(found, values=values, conflict=SINGLE if is_single else found.conflict)
+    conflict = SINGLE if is_single else found.conflict
+    return replace(found, values=tuple(_put_in_order(reader, found.iri, values)), conflict=conflict)
+
+
+def _put_in_order(reader: "_StatementReader", predicate: str, values: Sequence[StatedValue]) -> list[StatedValue]:
+    """Sort values that equally many pages state as the newest of these pages has them: ingredients and steps have an order that
+    the store does not keep. Blank nodes are numbered in that order; what was not found comes last."""
+    if len(values) < 2:
+        return list(values)
+
+    def rank(value: StatedValue) -> tuple[int, str, float]:
+        page = value.sources[0].page if value.sources else ""
+        number = value.text.rpartition("/")[2]
+        if value.kind == ValueKind.BLANK and number.isdecimal():
+            return -value.source_count, page, float(number[:12])
+        return -value.source_count, page, reader.find_place(page, predicate, value)
+
+    return sorted(values, key=rank)
 
 
 def _list_origins(source: Source, uncertain: Collection[str]) -> list[Origin]:
@@ -181,6 +200,7 @@ class _StatementReader:
         self._subjects = {f"<{node}>" for node in nodes}
         self._pages_left = pages
         self._stated: dict[str, dict[str, dict[str, list[str]]]] = {}
+        self._places: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
 
     def add_syntaxes(self, source: Source, predicate: str, value: StatedValue) -> Source:
         """Return the source with the syntaxes that state a value; unchanged if unknown."""
@@ -193,6 +213,19 @@ class _StatementReader:
         # Here, the names of blank nodes do not show which of two syntaxes they are from.
         is_exact = bool(found) and (value.kind != ValueKind.BLANK or len(found) == 1)
         return replace(source, syntaxes=found, is_exact=True) if is_exact else source
+
+    def find_place(self, page: str, predicate: str, value: StatedValue) -> float:
+        """Return which of a page's values of a property this is; infinity if it is none of them."""
+        places = self._places.get((page, predicate))
+        if places is None:
+            places = self._places[page, predicate] = {}
+            for terms in self.read(page).get(f"<{predicate}>", {}).values():
+                for term in terms[:_TERMS_COMPARED]:
+                    is_iri = term.startswith("<")
+                    found = None if is_iri else _read_literal(term)
+                    name = (term[1:-1], "") if is_iri else (found.text, found.language) if found else ("", "")
+                    places.setdefault(name, len(places))
+        return places.get((value.text, value.language), inf)
 
     def read(self, page: str) -> dict[str, dict[str, list[str]]]:
         """Return the objects of a page's statements about the nodes, by property and syntax."""

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from rdfspider.results import ValueKind
+from rdfspider.results import StatedValue, ValueKind
 from rdfspider.search.entity import Entity
 from rdfspider.serve.rendering import clean_text, make_address
-from rdfspider.vocabulary.labels import ADDRESSES, IMAGES, RDF_TYPE, is_visible
+from rdfspider.vocabulary.labels import ADDRESSES, IMAGES, PARTS, RDF_TYPE, is_visible
 from rdfspider.vocabulary.names import shorten_iri, split_iri
 
 _MAX_NODES, _MAX_A_SIDE = 16, 11
@@ -69,7 +69,7 @@ def _list_outward(entity: Entity) -> Iterator[_Neighbour]:
         values = [
             value
             for value in each.values
-            if value.kind == ValueKind.IRI or (value.kind == ValueKind.BLANK and value.label)
+            if value.kind == ValueKind.IRI or (value.kind == ValueKind.BLANK and value.label and not _is_part(value))
         ]
         for at, value in enumerate(values[:_MAX_A_PROPERTY]):
             label = _keep_visible(value.label)
@@ -77,6 +77,12 @@ def _list_outward(entity: Entity) -> Iterator[_Neighbour]:
             found.append((at // _FIRST_A_PROPERTY, not label, -value.source_count, value.text, neighbour))
     found.sort(key=lambda item: item[:4])
     return _merge((item[4] for item in found), entity)
+
+
+def _is_part(value: StatedValue) -> bool:
+    """Whether a blank node is a mere part, such as a step, whose place is in the list of values."""
+    types = [each.text for each in value.inside.get(RDF_TYPE, ())]
+    return bool(types) and PARTS.issuperset(types)
 
 
 def _list_inward(entity: Entity) -> Iterator[_Neighbour]:

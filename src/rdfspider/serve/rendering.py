@@ -19,6 +19,7 @@ from rdfspider import __version__
 from rdfspider.results import MAX_TYPES, Marked
 from rdfspider.vocabulary.labels import is_visible
 from rdfspider.vocabulary.names import find_local_name, shorten_iri, split_iri
+from rdfspider.vocabulary.readable_values import write_iso_date
 
 STATIC = Path(__file__).parent / "static"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -43,7 +44,7 @@ def make_templates() -> Environment:
     templates.filters.update(
         label=write_label, text=write_text, number=write_number, bytes=write_bytes, day=write_day, moment=write_moment,
         ago=write_ago, short=write_short, duration=write_duration, marked=write_marked, local=write_local,
-        sentence=write_sentence, typed=write_types,
+        sentence=write_sentence, typed=write_types, date=write_people_date,
     )  # fmt: skip
     templates.tests["visible"] = is_visible
     templates.globals.update(
@@ -156,6 +157,12 @@ def write_bytes(number: float) -> str:
 def write_day(time_s: float) -> Markup:
     """Write seconds since 1970 as a date; nothing for 0."""
     return _write_time(time_s, "%Y-%m-%d")
+
+
+def write_people_date(text: str) -> Markup:
+    """Write 2024-05-01 as 1 May 2024; other text as it is."""
+    shown = write_iso_date(text, "date")
+    return Markup('<time datetime="{}">{}</time>').format(text, shown) if shown else escape(text)
 
 
 def write_moment(time_s: float) -> Markup:

@@ -5,12 +5,16 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import lxml.html
 import pytest
 
 from indexed import index_pages
 from rdfspider import Crawl
 from rdfspider.search.entity import REFERENCES_SHOWN
 from serving import Reply, Serving, serve
+from web.crawls import crawl as crawl_web
+from web.server import Answer, Web
+from web.sites import Site
 
 S = "http://schema.org/"
 ADA = "https://one.example/#ada"
@@ -183,7 +187,7 @@ def test_a_place_may_have_a_name_and_stand_behind_another(site: Serving) -> None
 def test_nested_nodes_have_places_prices_and_anchors(ada: str) -> None:
     assert "51.5074° N, 0.1278° W" in ada
     assert 'href="https://www.openstreetmap.org/?mlat=51.50740&amp;mlon=-0.12780' in ada
-    assert '<span class="price">19.90 EUR</span>' in ada
+    assert '<span class="price" title="19.90 EUR">€19.90</span>' in ada
     anchors = re.findall(r'class="nested" id="([^"]+)"', ada)
     assert len(anchors) == len(set(anchors)) == 3
     assert all(f'href="#{anchor}"' in ada for anchor in anchors)
@@ -345,3 +349,37 @@ def test_thousands_of_properties_are_turned_over(site: Serving) -> None:
 def test_a_crawl_without_an_index(tmp_path: Path) -> None:
     with serve(Crawl.create(tmp_path / "c", ["https://example.org/"])) as serving:
         assert serving.get("/entity", iri=ADA).status == 503
+
+
+def test_lists_are_in_the_order_of_the_page_and_long_ones_are_folded(tmp_path: Path) -> None:
+    """Of an archived page, because the store keeps no order."""
+    reviews = [{"@type": "Review", "reviewBody": f"Words {at}", "author": f"Guest {at}"} for at in range(34)]
+    data = {
+        "@context": "https://schema.org",
+        "@id": "#tea",
+        "@type": "Recipe",
+        "name": "Tea",
+        "recipeIngredient": ["water", "leaves", "a cup"],
+        "recipeInstructions": [{"@type": "HowToStep", "text": text} for text in ("Boil.", "Add.", "Wait.", "Drink.")],
+        "review": reviews,
+    }
+    web = Site()
+    web.add("http://tea.test/", Answer(body=f'<script type="application/ld+json">{json.dumps(data)}</script>'.encode()))
+    with Web(web) as running:
+        settings = {"frontier_delay_s": 0, "index_enabled": "true", "crawl_shards": 1}
+        crawl_web(tmp_path / "c", "http://tea.test/", *running.resolve({"*.test": "127.0.0.1"}), **settings)
+    with serve(Crawl.open(tmp_path / "c")) as serving:
+        page = lxml.html.document_fromstring(show(serving, "http://tea.test/#tea").text)
+    rows = {row.xpath("string(th)").strip(): row for row in page.cssselect(".statements > tbody > tr")}
+    ingredients, steps = (rows[f"schema:recipe{name}"] for name in ("Ingredient", "Instructions"))
+    assert [each.text_content().strip() for each in ingredients.cssselect("li")] == ["water", "leaves", "a cup"]
+    assert [each.text_content().strip() for each in steps.cssselect("li")] == ["Boil.", "Add.", "Wait.", "Drink."]
+    seen, folded = rows["schema:review"].xpath("td/ul")[0], rows["schema:review"].xpath("td/details")[0]
+    assert "Words 0" in seen.text_content() and "Words 2" not in seen.text_content()
+    assert folded.xpath("string(summary)") == "show all 34"
+    assert "open" not in folded.attrib and "Words 33" in folded.text_content()
+    # One page alone speaks: it is named once.
+    assert page.cssselect("details.who") == []
+    assert "All of it is said by http://tea.test/ in jsonld" in " ".join(
+        page.get_element_by_id("only-source").text_content().split()
+    )

@@ -14,6 +14,7 @@ from rdfspider.index.entities.contributions import Contribution
 from rdfspider.vocabulary.labels import ADDRESSES, DESCRIPTIONS, IMAGES, LABELS, SAME_AS
 from rdfspider.vocabulary.names import find_short_name
 from rdfspider.vocabulary.prefixes import PREFIXES, SCHEMA
+from rdfspider.vocabulary.readable_values import write_price, write_value
 
 Facts = tuple[tuple[str, str], ...]
 MAX_FACTS, MAX_CHARS = 3, 120
@@ -82,10 +83,9 @@ _DULL_STARTS = (
 _CURRENCIES = (SCHEMA + "priceCurrency", SCHEMA + "currency", PREFIXES["gr"] + "hasCurrency")
 _ADDRESS = ("street-address", "streetaddress", "locality", "addresslocality", "country-name", "addresscountry")
 """Parts of an address, in the order in which they are written on a letter."""
-_TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d)[\d:.]*(?:[Zz]|[+-]\d\d:?\d\d)?")
-_DURATION = re.compile(r"P(?=.)(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?")
 _DOUBLE = re.compile(r"\d\.\d{1,15}E\d{1,2}")
-_UNITS = ("d", "h", "min", "s")
+_TIMED = frozenset(("startdate", "enddate", "start", "end", "doortime"))
+"""Short names of properties of which the hour matters, and not just the day."""
 
 
 def choose_facts(contributions: Sequence[Contribution], labels: Collection[str]) -> Facts:
@@ -108,7 +108,8 @@ def choose_facts(contributions: Sequence[Contribution], labels: Collection[str])
         is_known = order < _LAST
         if is_known and order >> 8 == last:
             continue
-        value = _choose_value(stated[iri], labels, 1 if order >> 8 in _SINGLE else _MAX_VALUES)
+        limit = 1 if order >> 8 in _SINGLE else _MAX_VALUES
+        value = _choose_value(stated[iri], find_short_name(iri), labels, limit)
         if value and order >> 8 == 0:
             value = _add_currency(value, contributions)
         if not value or not (is_known or len(value) <= _SHORT_CHARS) or value in [known for _, known in facts]:
@@ -154,39 +155,32 @@ def _find_order(iri: str) -> int:
     return _ORDER.get(name, _LAST if iri.startswith(("http://", "https://")) else _NEVER)
 
 
-def _choose_value(stated: Sequence[tuple[str, ...]], labels: Collection[str], limit: int) -> str:
+def _choose_value(stated: Sequence[tuple[str, ...]], name: str, labels: Collection[str], limit: int) -> str:
     """Return the most frequent value in readable form; empty if it only repeats a label."""
     if len(stated) == 1:
-        return _join(stated[0], labels, limit)
-    uses = Counter(value for texts in stated if (value := _join(texts, labels, limit)))
+        return _join(stated[0], name, labels, limit)
+    uses = Counter(value for texts in stated if (value := _join(texts, name, labels, limit)))
     return min(uses, key=lambda value: (-uses[value], len(value), value), default="")
 
 
-def _join(texts: Iterable[str], labels: Collection[str], limit: int) -> str:
+def _join(texts: Iterable[str], name: str, labels: Collection[str], limit: int) -> str:
     """Join the first values of a property into one line."""
     kept: list[str] = []
     for text in texts:
         if text in labels or text.startswith(("http://", "https://")):
             continue
         # Longer text is cut later anyway.
-        kept.append(_write(" ".join(text[: 2 * MAX_CHARS].split())))
+        kept.append(_write(" ".join(text[: 2 * MAX_CHARS].split()), name))
         if len(kept) == limit:
             break
     return ", ".join(kept)
 
 
-def _write(text: str) -> str:
-    """Write durations, timestamps and numbers readably; return other text unchanged."""
-    if text[:1] == "P" and (found := _DURATION.fullmatch(text)):
-        parts = [
-            f"{number} {unit}"
-            for number, unit in zip(found.groups(), _UNITS, strict=True)
-            if (number or "").strip("0.")
-        ]
-        return " ".join(parts) or text
-    if text[:1].isdigit():
-        if found := _TIMESTAMP.fullmatch(text):
-            return found[1] if found[2] == "00:00" else f"{found[1]} {found[2]}"
+def _write(text: str, name: str) -> str:
+    """Write durations, dates and numbers as people do; return other text unchanged."""
+    if text[:1] == "P" or text[:1].isdigit():
+        if shown := write_value(text, name, has_time=name in _TIMED):
+            return shown
         if _DOUBLE.fullmatch(text):
             return f"{float(text):.12g}"
     return text
@@ -203,4 +197,4 @@ def _add_currency(price: str, contributions: Sequence[Contribution]) -> str:
         for text in texts
     }
     (currency,) = found if len(found) == 1 else ("",)
-    return f"{price} {currency}" if price[-1:].isdigit() and 0 < len(currency) <= 5 else price
+    return write_price(price, currency) or price

@@ -4,7 +4,7 @@ With `says` the page shows one property, page by page, with the syntax of each s
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from rdfspider.search.entity import REFERENCES_SHOWN, Entity, EntityProperty
 from rdfspider.search.entity_lookup import EntityLookup
 from rdfspider.search.name_lookup import list_readings
 from rdfspider.serve.neighbourhood import draw_neighbourhood
-from rdfspider.serve.readable_literals import draw_literal, draw_place, find_place, read_degrees
+from rdfspider.serve.readable_literals import draw_literal, draw_place, find_place, read_place
 from rdfspider.serve.replies import CsvTable, NotFoundError, PageReply, PageRequest, Parameter, SitePage
 from rdfspider.vocabulary.labels import (
     ADDRESSES,
@@ -37,11 +37,15 @@ from rdfspider.vocabulary.names import find_short_name, shorten_iri
 from rdfspider.vocabulary.prefixes import SCHEMA
 from rdfspider.vocabulary.terms import GENID, fold_iri
 
-PROPERTIES_SHOWN, VALUES_SHOWN, ATTRIBUTIONS_SHOWN = 50, 10, 50
+PROPERTIES_SHOWN, VALUES_SHOWN, ATTRIBUTIONS_SHOWN = 50, 40, 50
 """Properties per page, values per property, attributions per page of one property."""
 _MAX_START = 10_000
 _MAX_ATTRIBUTIONS = 20_000
 _SOURCES_LISTED, _SIDES, _WRITINGS = 5, 6, 4
+# Values that are seen at once, the others are folded: of texts, of images, of nodes with properties of their own.
+_TEXTS_SEEN, _IMAGES_SEEN, _NODES_SEEN = 12, 2, 2
+_STEPS = frozenset(SCHEMA + name for name in ("HowToStep", "HowToDirection", "HowToTip"))
+_STEP_FRAME = frozenset((RDF_TYPE, *(SCHEMA + name for name in ("name", "text", "url", "image", "position"))))
 _NESTED_SHOWN = 1_000
 _ALIASES_SHOWN = 20
 _HEADS = ("property", "path", "node", "value", "kind", "language", "datatype", "page", "fetched", "syntaxes")
@@ -182,12 +186,26 @@ def _make_context(request: PageRequest, found: Entity) -> dict[str, Any]:
         "room": _Room(_NESTED_SHOWN),
         "type_iri": RDF_TYPE,
         "literal": draw_literal,
-        "place_of": lambda inside: draw_place(at) if (at := read_degrees(inside)) else "",
+        "place_of": lambda inside: draw_place(at) if (at := read_place(inside)) else "",
         "sort_inside": _sort_inside,
         "split_sides": _split_sides,
         "is_image": _is_image,
+        "fold": _fold,
+        "step": _read_step,
+        # Where one page alone speaks, it is named once, and not beside every value.
+        "only_source": _find_only_source(found),
         "most": {"each": VALUES_SHOWN, "sources": _SOURCES_LISTED, "references": REFERENCES_SHOWN},
     }
+
+
+def _find_only_source(found: Entity) -> Source | None:
+    """The page that makes all statements about an entity, with all syntaxes in which it does; None if there are several."""
+    values = [value for each in found.properties.values() for value in each.values]
+    sources = [source for value in values for source in value.sources]
+    if len({source.page for source in sources}) != 1 or any(value.source_count > 1 for value in values):
+        return None
+    syntaxes = dict.fromkeys(syntax for source in sources for syntax in source.syntaxes)
+    return replace(sources[0], syntaxes=tuple(syntaxes), is_exact=all(source.is_exact for source in sources))
 
 
 class _Room:
@@ -272,6 +290,28 @@ def _split_sides(found: EntityProperty) -> tuple[list[list[StatedValue]], list[S
     groups = [group[:_WRITINGS] for group in group_values(found.iri, found.values)]
     below = [value for group in groups[_SIDES:] for value in group]
     return groups[:_SIDES], below[: VALUES_SHOWN - _SIDES]
+
+
+def _fold(predicate: str, values: Sequence[StatedValue]) -> tuple[Sequence[StatedValue], Sequence[StatedValue]]:
+    """Split values into those that are seen at once and those that are folded; a single value is never folded."""
+    seen = _TEXTS_SEEN
+    if any(_is_image(predicate, value) for value in values):
+        seen = _IMAGES_SEEN
+    elif any(value.inside and not _read_step(value) for value in values):
+        seen = _NODES_SEEN
+    return (values, ()) if len(values) <= seen + 1 else (values[:seen], values[seen:])
+
+
+def _read_step(value: StatedValue) -> str:
+    """The text of a step of a recipe or guide that has nothing else to show; otherwise empty."""
+    inside = value.inside
+    texts = inside.get(SCHEMA + "text", ()) or inside.get(SCHEMA + "name", ())
+    is_step = any(each.text in _STEPS for each in inside.get(RDF_TYPE, ()))
+    if not (is_step and len(texts) == 1 and inside.keys() <= _STEP_FRAME):
+        return ""
+    text = " ".join(decode_references(texts[0].text).split())
+    name = " ".join(decode_references(next((each.text for each in inside.get(SCHEMA + "name", ())), "")).split())
+    return text if not name or text.startswith(name.rstrip("….")) else f"{name}: {text}"
 
 
 def _sort_inside(inside: Mapping[str, Sequence[StatedValue]]) -> list[tuple[str, Sequence[StatedValue]]]:
