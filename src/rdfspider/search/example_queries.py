@@ -10,6 +10,7 @@ from pyoxigraph import Store
 
 from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.results import NameKind
+from rdfspider.search.worth_seeing import rank_names
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.names import find_short_name, list_prefixes, split_iri
 from rdfspider.vocabulary.prefixes import QUERY_PREFIXES, SCHEMA
@@ -19,7 +20,7 @@ _NO_QUERY_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 # The properties for names in the vocabularies that pages use.
 _NAMED = "schema:name|schema:headline|foaf:name|dcterms:title|dc:title|og:title|rdfs:label"
 # This many classes, and things of each, are examined; it takes milliseconds.
-_CLASSES = 20
+_CLASSES = 40
 _SOME = "{ SELECT ?thing { ?thing a CLASS } LIMIT 200 }"
 _HAS_NAME, _IS_LINKED = f"{_SOME} ?thing NAMES ?name", f"{_SOME} ?other ?property ?thing"
 
@@ -124,7 +125,10 @@ def list_examples(ledger: LedgerReader | None, store: Store | None = None) -> li
     if ledger is None or store is None:
         return [_fill(example, "schema:Thing", "thing") for example in EXAMPLES if not example.needs]
     pages = ledger.read_totals().pages
-    classes = [count.name for count in ledger.read_names(NameKind.CLASS, _CLASSES) if is_valid_iri(count.name)]
+    counts, sites = ledger.read_names(NameKind.CLASS, _CLASSES), ledger.read_totals().sites
+    # What is worth seeing first; where nothing is, what there is.
+    ranked = [*rank_names(NameKind.CLASS, counts, sites), *counts]
+    classes = [name for name in dict.fromkeys(count.name for count in ranked) if is_valid_iri(name)]
     written = {text: find_short_name(iri) for iri in classes if (text := write_name(iri))} or {"schema:Thing": "thing"}
     chosen = next((text for text in written if _holds(store, _HAS_NAME, text)), next(iter(written)))
     return [

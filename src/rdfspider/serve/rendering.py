@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 
 from rdfspider import __version__
 from rdfspider.results import MAX_TYPES, Marked
-from rdfspider.vocabulary.labels import is_visible
+from rdfspider.vocabulary.labels import LAYOUT, is_visible
 from rdfspider.vocabulary.names import find_local_name, shorten_iri, split_iri
 from rdfspider.vocabulary.readable_values import write_iso_date
 
@@ -44,7 +44,7 @@ def make_templates() -> Environment:
     templates.filters.update(
         label=write_label, text=write_text, number=write_number, bytes=write_bytes, day=write_day, moment=write_moment,
         ago=write_ago, short=write_short, duration=write_duration, marked=write_marked, local=write_local,
-        sentence=write_sentence, typed=write_types, date=write_people_date,
+        sentence=write_sentence, typed=write_types, date=write_people_date, telling=choose_types,
     )  # fmt: skip
     templates.tests["visible"] = is_visible
     templates.globals.update(
@@ -110,6 +110,11 @@ def write_local(iri: object) -> Markup:
     """The local name of an IRI, such as datePublished, with the full IRI as its title."""
     text = clean_text(str(iri)[:MAX_TEXT_CHARS])
     return Markup(f'<bdi title="{escape(text)}">{escape(cut_middle(split_iri(text)[1] or text, 60))}</bdi>')
+
+
+def choose_types(iris: Sequence[str]) -> Sequence[str]:
+    """The classes of a page without those that hold it together; these only where there is nothing else."""
+    return [iri for iri in iris if iri not in LAYOUT] or iris[:1]
 
 
 def write_types(iris: Sequence[str]) -> list[tuple[str, Markup]]:

@@ -1,28 +1,33 @@
 """The home page: the search box, statistics, the latest finds, and the state of the crawl."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NotRequired, TypedDict
+from weakref import WeakKeyDictionary
 
 from rdfspider.crawl.messages import Find
 from rdfspider.crawl.summary import write_state
-from rdfspider.results import LedgerTotals, NameCount
+from rdfspider.results import HitKind, LedgerTotals, NameCount, NameKind
 from rdfspider.search.statistics import Statistics
+from rdfspider.search.worth_seeing import choose_classes, rank_names
 from rdfspider.serve.pages.search import list_ontologies, name_ontologies
 from rdfspider.serve.replies import CsvTable, PageReply, PageRequest, SitePage
 from rdfspider.serve.sampler import read_status
-from rdfspider.vocabulary.names import find_short_name, list_prefixes, split_iri
+from rdfspider.serve.site import Site
+from rdfspider.vocabulary.names import find_local_name, find_short_name, list_prefixes
 
 _KINDS = ("classes", "ontologies", "properties", "sites")
+_RANKED = {NameKind.CLASS: "classes", NameKind.ONTOLOGY: "ontologies", NameKind.PROPERTY: "properties"}
 _NAMES_SHOWN = 10
 _FINDS_SHOWN = 6
-_TYPES_ASKED = 3
+_TYPES_ASKED = 4
 # Words that can be typed without quotation marks.
 _PLAIN = re.compile(r"[^\W\d_]\w{1,39}")
-# Properties and ontologies that nearly everything uses say nothing.
-_PLAIN_PROPERTIES = frozenset(("name", "title", "type", "url", "description", "label", "image", "usesvocabulary"))
-_PLAIN_ONTOLOGIES = frozenset(("rdf", "rdfs", "rdfa", "owl", "schema"))
+# Labels that mean themselves when they are typed.
+_TYPED = re.compile(r"[^\W_][\w ,.'’&]{4,38}[\w.]")
+_LABELS_TRIED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,9 @@ class ExampleQuestion:
 
     question: str
     about: str
+
+
+_made: WeakKeyDictionary[Site, tuple[LedgerTotals, list[ExampleQuestion]]] = WeakKeyDictionary()
 
 
 class HomeData(TypedDict):
@@ -52,7 +60,7 @@ def show_home(request: PageRequest) -> PageReply:
     """Show totals, the most used names, example questions, and the latest finds."""
     statistics = request.site.indexes.recent_statistics()
     status = read_status(request.site.crawl)
-    examples = list(make_examples(statistics)) if statistics else []
+    examples = _list_examples(request, statistics) if statistics else []
     finds = status.totals.finds[: -_FINDS_SHOWN - 1 : -1]
     data: dict[str, Any] = {
         "state": status.state,
@@ -60,6 +68,9 @@ def show_home(request: PageRequest) -> PageReply:
         "examples": examples,
         "finds": finds,
     }
+    ranked = {kind: getattr(statistics, name) for kind, name in _RANKED.items()} if statistics else {}
+    sites = statistics.totals.sites if statistics else 0
+    telling = {kind: rank_names(kind, counts, sites)[:_NAMES_SHOWN] for kind, counts in ranked.items()}
     return PageReply(
         "home.html",
         {
@@ -70,9 +81,8 @@ def show_home(request: PageRequest) -> PageReply:
             "finds": finds,
             "ontologies": list_ontologies(request),
             "names_shown": _NAMES_SHOWN,
-            "ontology_names": name_ontologies(
-                [count.name for count in statistics.ontologies[:_NAMES_SHOWN]] if statistics else ()
-            ),
+            "telling": telling,
+            "ontology_names": name_ontologies([count.name for count in telling.get("ontology", ())]),
         },
         data=lambda: data,
         table=lambda: CsvTable(
@@ -83,22 +93,37 @@ def show_home(request: PageRequest) -> PageReply:
     )
 
 
-def make_examples(statistics: Statistics) -> Iterator[ExampleQuestion]:
-    """Make example questions from the most used names."""
-    names = dict.fromkeys(split_iri(count.name)[1] for count in statistics.classes)
-    types = [name for name in names if _PLAIN.fullmatch(name)]
-    for name in types[:_TYPES_ASKED]:
+def make_examples(statistics: Statistics, find_label: Callable[[str], str]) -> Iterator[ExampleQuestion]:
+    """Make example questions of what is worth seeing; `find_label` gives the label of an entity that a question finds."""
+    sites = statistics.totals.sites
+    classes = (find_local_name(iri) for iri in choose_classes(statistics.classes, sites, _TYPES_ASKED))
+    types = [name for name in dict.fromkeys(classes) if _PLAIN.fullmatch(name)]
+    for name in types:
         yield ExampleQuestion(f"type:{name}", f"everything of the class {name}, and of those below it")
-    properties = (find_short_name(count.name) for count in statistics.properties)
-    telling = (name for name in properties if name not in _PLAIN_PROPERTIES and _PLAIN.fullmatch(name))
-    if name := next(telling, ""):
+    for name in types:
+        if label := find_label(f"type:{name}"):
+            yield ExampleQuestion(label, f"a thing of the class {name}")
+    properties = (find_short_name(count.name) for count in rank_names(NameKind.PROPERTY, statistics.properties, sites))
+    if name := next(filter(_PLAIN.fullmatch, properties), ""):
         yield ExampleQuestion(f"property:{name}", f"what has a value for {name}")
-    prefixes = (prefix for count in statistics.ontologies for prefix in list_prefixes(count.name)[:1])
-    if prefix := next((prefix for prefix in prefixes if prefix not in _PLAIN_ONTOLOGIES), ""):
+    ontologies = rank_names(NameKind.ONTOLOGY, statistics.ontologies, sites)
+    prefixes = (prefix for count in ontologies for prefix in list_prefixes(count.name)[:1])
+    if prefix := next((prefix for prefix in prefixes if prefix != "schema"), ""):
         yield ExampleQuestion(f"ontology:{prefix}", f"what uses the ontology {prefix}")
-    for site in statistics.sites[:1]:
-        question = f"site:{site.name}" + (f" type:{types[0]}" if types else "")
-        yield ExampleQuestion(question, f"what {site.name} says")
+
+
+def _list_examples(request: PageRequest, statistics: Statistics) -> list[ExampleQuestion]:
+    """The examples for these statistics; they are made again when there is more, because they take a search each."""
+    known = _made.get(request.site)
+    if known is None or known[0] != statistics.totals:
+        known = _made[request.site] = statistics.totals, list(make_examples(statistics, partial(_find_label, request)))
+    return known[1]
+
+
+def _find_label(request: PageRequest, question: str) -> str:
+    """A label that people may type as it is: some words, not long, and without signs that the query language knows."""
+    hits = request.site.indexes.search(question, kind=HitKind.ENTITY, limit=_LABELS_TRIED).hits
+    return next((label for hit in hits if _TYPED.fullmatch(label := hit.label) and " " in label), "")
 
 
 PAGES = (
