@@ -17,8 +17,16 @@ def test_what_tells_sites_apart_comes_first_and_not_what_is_used_most() -> None:
 def test_parts_and_page_mechanics_are_left_out() -> None:
     classes = [f"{S}ImageObject", f"{S}ListItem", f"{S}WebPage", f"{S}SearchAction", f"{S}Thing"]
     classes += ["http://microformats.org/wiki/h-entry", f"{S}Product"]
-    assert [each.name for each in rank_names(NameKind.CLASS, [count(name, 5) for name in classes], 9)] == [f"{S}Product"]
-    properties = ["http://www.w3.org/1999/xhtml/vocab#role", f"{S}width", f"{S}name", "fb:pages", f"{S}recipeIngredient"]
+    assert [each.name for each in rank_names(NameKind.CLASS, [count(name, 5) for name in classes], 9)] == [
+        f"{S}Product"
+    ]
+    properties = [
+        "http://www.w3.org/1999/xhtml/vocab#role",
+        f"{S}width",
+        f"{S}name",
+        "fb:pages",
+        f"{S}recipeIngredient",
+    ]
     ranked = rank_names(NameKind.PROPERTY, [count(name, 5) for name in properties], 9)
     assert [each.name for each in ranked] == [f"{S}recipeIngredient"]
     ontologies = ["http://www.w3.org/1999/xhtml/vocab#", "article:", "http://xmlns.com/foaf/0.1/"]

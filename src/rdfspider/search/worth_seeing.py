@@ -15,20 +15,32 @@ from rdfspider.vocabulary.prefixes import OG, OWL, PREFIXES, RDF, RDFS, SCHEMA, 
 # Too general to say what a thing is.
 _ABSTRACT = frozenset(
     (
-        *(SCHEMA + name for name in "Thing CreativeWork MediaObject Intangible StructuredValue DataFeed DataFeedItem".split()),
+        *(
+            SCHEMA + name
+            for name in "Thing CreativeWork MediaObject Intangible StructuredValue DataFeed DataFeedItem".split()
+        ),
         VCARD + "Kind",
     )
 )
 # Vocabularies of page mechanics, of RDF itself, and of tags for other sites' programs. Microformats have the classes of
 # schema.org beside their own.
 _PLUMBING = frozenset(
-    (*(PREFIXES[name] for name in ("mf", "fb", "twitter", "article", "rdfa")), RDF, RDFS, OWL, XHV, OG, "https://ogp.me/ns#")
+    (
+        *(PREFIXES[name] for name in ("mf", "fb", "twitter", "article", "rdfa")),
+        RDF,
+        RDFS,
+        OWL,
+        XHV,
+        OG,
+        "https://ogp.me/ns#",
+    )
 )
 # Properties that most things have, or that only hold a page together.
 _PLAIN_PROPERTIES = frozenset(
-    "name title headline label fn type url id description text image logo thumbnailurl contenturl caption width height position item "
-    "itemlistelement numberofitems mainentityofpage mainentity ispartof haspart breadcrumb potentialaction target urltemplate "
-    "query-input actionplatform primaryimageofpage inlanguage sameas publisher identifier role usesvocabulary entry uid encodingformat".split()
+    "name title headline label fn type url id uid identifier description text image logo thumbnailurl contenturl caption width "
+    "height position item itemlistelement numberofitems mainentityofpage mainentity ispartof haspart breadcrumb potentialaction "
+    "target urltemplate query-input actionplatform primaryimageofpage inlanguage sameas publisher role usesvocabulary entry "
+    "encodingformat".split()
 )
 
 

@@ -82,7 +82,7 @@ def show_home(request: PageRequest) -> PageReply:
             "ontologies": list_ontologies(request),
             "names_shown": _NAMES_SHOWN,
             "telling": telling,
-            "ontology_names": name_ontologies([count.name for count in telling.get("ontology", ())]),
+            "ontology_names": name_ontologies([count.name for count in telling.get(NameKind.ONTOLOGY, ())]),
         },
         data=lambda: data,
         table=lambda: CsvTable(
