@@ -245,6 +245,8 @@ class IndexConfig:
     mechanics: bool = False
     """Whether the index also takes page mechanics from RDFa: ARIA roles, link types, notes of vocabularies in use. Off, since
     half of the RDFa on real pages is nothing else, and tells nothing about the world."""
+    merge: bool = True
+    """Whether things that pages say are the same, or that have the same identifier, are one thing in search and entities."""
     stores: tuple[str, ...] = ()
     """URLs of SPARQL servers that get the same quads; none by default, because the index has its own store."""
 

@@ -102,6 +102,8 @@ class Card(msgspec.Struct, frozen=True, omit_defaults=True):
     """Up to three informative properties, each with its value as text (`index/text/highlights.py`)."""
     site_count: int = 1
     """How many sites describe it; if more than 2,000 pages do, how many sites 2,000 of them are on."""
+    same: tuple[str, ...] = ()
+    """Other IRIs under which pages describe it, if several things were found to be one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,8 @@ class Hit:
     """Up to three informative properties (IRIs), with their values as text."""
     site_count: int = 1
     """How many sites describe it; at least so many if more than 2,000 pages do."""
+    same: tuple[str, ...] = ()
+    """Some of the other IRIs under which pages describe it: all of them are one thing (docs/entities.md)."""
 
     @property
     def fact_names(self) -> tuple[tuple[str, str], ...]:

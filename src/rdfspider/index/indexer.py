@@ -177,6 +177,7 @@ class Indexer:
 def list_views(paths: IndexPaths, config: Config) -> dict[str, Opener]:
     """Functions that open the crawl's views, by name: the views of every crawl, and its outside stores."""
     openers: dict[str, Opener] = {name: partial(view, paths) for name, view in VIEWS.items()}
+    openers["text"] = partial(TextView, paths, is_merging=config.index.merge)
     for url in config.index.stores:
         openers[read_address(url).name] = partial(StoreView, paths, url)
     return openers

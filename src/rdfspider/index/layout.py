@@ -2,6 +2,7 @@
 
 mycrawl/
   forgotten.txt         the rules of `rdfspider forget`, one URL or site per line; rebuilds obey them too
+  split.txt             the rules of `rdfspider split`: things that are kept apart; rebuilds obey them too
   sources.txt           WARC files from elsewhere that are indexed too, one path per line
   index/version         the version of this layout
   index/lock            held by the one process that writes
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from rdfspider.errors import OtherVersionError, UnindexedError, UnreadableError
 
-VERSION = 2
+VERSION = 3
 """The version of the layout. An index of another version is refused until it is rebuilt."""
 
 
@@ -85,6 +86,11 @@ class IndexPaths:
     def forgotten(self) -> Path:
         """The rules of what is kept out of the indexes."""
         return self.folder / "forgotten.txt"
+
+    @property
+    def splits(self) -> Path:
+        """The rules of which things are kept apart."""
+        return self.folder / "split.txt"
 
     @property
     def sources(self) -> Path:

@@ -50,7 +50,8 @@ def dump_rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
         "mentions": "SELECT m.entity, p.url, substr(c.data, m.start, m.size) FROM mentions m JOIN pages p ON p.id = m.page"
         " JOIN contributions c ON c.page = m.page",
         "contributions": "SELECT p.url, c.data FROM contributions c JOIN pages p ON p.id = c.page",
-        "entities": "SELECT id, sources FROM entities",
+        "entities": "SELECT id, sources, canonical FROM entities",
+        "claims": "SELECT c.entity, c.key, c.reason, p.url FROM claims c JOIN pages p ON p.id = c.page AND p.rank = c.rank",
         "names": "SELECT kind, name, uses, pages, sites FROM names",
         "sites": "SELECT n.kind, n.name, s.site, s.pages FROM name_sites s JOIN names n ON n.id = s.name",
         "subclasses": "SELECT s.child, s.parent, p.url FROM subclasses s JOIN pages p ON p.id = s.page",

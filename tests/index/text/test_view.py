@@ -118,6 +118,18 @@ def make_history(seed: int, length: int = 150) -> list[Outcome]:
             history.append(make_removal(url, moment))
         elif chance.random() < 0.5:
             history.append(ada(url, chance.choice(["Analyst", "Poet", "Countess"]), moment))
+        elif chance.random() < 0.5:
+            # The same people under several IRIs, and some who only say so.
+            claims = {
+                "@id": f"https://www.{number % 5}.example/{number % 7}#me",
+                "sameAs": chance.choice(
+                    [ADA, "https://www.wikidata.org/wiki/Q7259", "https://x.com/ada", "https://x.com/"]
+                ),
+                "email": chance.choice(["ada@x.example", "dan@x.example"]),
+                "url": chance.choice(["https://ada.example/", url]),
+            }
+            name = chance.choice(["Ada", "Ada Byron", "Dan"])
+            history.append(make_outcome(url, person(name, **claims), moment, digest=str(number)))
         else:
             name = chance.choice(["Bob", "Cleo", "東京"])
             more = "".join(person(f"{name} {n}") for n in range(chance.randrange(3)))

@@ -62,6 +62,8 @@ class PageSummary(msgspec.Struct, array_like=True):
     syntaxes: dict[str, int]
     entities: list[bytes] = []
     subclasses: int = 0
+    claims: list[tuple[bytes, bytes, int]] = []
+    """What it claims of the identity of its entities (`index/identity/evidence.py`)."""
 
     @property
     def quads(self) -> int:

@@ -16,7 +16,7 @@ from rdfspider.errors import UnindexedError, UnreadableError
 from rdfspider.index.entities.contributions import Contribution, find_entity
 from rdfspider.index.entities.nodes import PageSummary
 from rdfspider.index.layout import IndexPaths, advise_rebuild, check_index, tell_unindexed
-from rdfspider.index.ledger.writer import rank_page
+from rdfspider.index.ledger.writer import ContributionNames, rank_page
 from rdfspider.results import LedgerTotals, NameCount, NameKind
 from rdfspider.vocabulary.names import expand_name, find_ontology, find_short_name
 from rdfspider.vocabulary.terms import replace_surrogates
@@ -81,7 +81,9 @@ class LedgerReader:
         pages, quads = self._db.execute(
             "SELECT coalesce(sum(pages), 0), coalesce(sum(uses), 0) FROM names WHERE kind = ?", (NameKind.SITE,)
         ).fetchone()
-        (entities,) = self._db.execute("SELECT count(*) FROM entities").fetchone()
+        (entities,) = self._db.execute(
+            "SELECT (SELECT count(*) FROM entities) - (SELECT count(*) FROM entities WHERE canonical <> x'' AND canonical <> id)"
+        ).fetchone()
         names = (by_kind.get(kind, 0) for kind in (NameKind.SITE, NameKind.CLASS, NameKind.PROPERTY, NameKind.ONTOLOGY))
         return LedgerTotals(pages, quads, entities, *names)
 
@@ -252,14 +254,7 @@ class LedgerReader:
         self._db.close()
 
 
-class _Names(msgspec.Struct, array_like=True):
-    """The first fields of a Contribution, the only ones decoded here."""
-
-    id: str
-    nodes: tuple[str, ...]
-
-
-_decode_names = msgspec.msgpack.Decoder(_Names).decode
+_decode_names = msgspec.msgpack.Decoder(ContributionNames).decode
 
 
 def _rank_match(iri: str, text: str) -> int:

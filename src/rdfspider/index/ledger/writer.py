@@ -6,7 +6,7 @@ what it added before. Other processes read at the same time (`reader.py`), and s
 
 import secrets
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +17,8 @@ from xxhash import xxh3_64_intdigest
 from rdfspider.archive.outcomes import Effect, Outcome, OutcomeStamp, round_time
 from rdfspider.index.entities.contributions import Contribution, PageReading
 from rdfspider.index.entities.nodes import PageSummary
+from rdfspider.index.identity.components import MAX_MEMBERS, Splits, join_things
+from rdfspider.index.identity.evidence import Claim
 from rdfspider.results import NameKind
 
 _CACHE_KIB = 65_536
@@ -35,7 +37,14 @@ CREATE TABLE IF NOT EXISTS contributions(page INTEGER PRIMARY KEY, data BLOB NOT
 CREATE TABLE IF NOT EXISTS mentions(
   entity BLOB NOT NULL, rank INTEGER NOT NULL, page INTEGER NOT NULL, start INTEGER NOT NULL, size INTEGER NOT NULL,
   PRIMARY KEY (entity, rank, page)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS entities(id BLOB PRIMARY KEY, sources INTEGER NOT NULL, built INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS entities(
+  id BLOB PRIMARY KEY, sources INTEGER NOT NULL, built INTEGER NOT NULL, canonical BLOB NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS entities_by_canonical ON entities(canonical) WHERE canonical <> x'' AND canonical <> id;
+CREATE TABLE IF NOT EXISTS claims(
+  entity BLOB NOT NULL, key BLOB NOT NULL, reason INTEGER NOT NULL, rank INTEGER NOT NULL, page INTEGER NOT NULL,
+  PRIMARY KEY (entity, key, reason, rank, page)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS claims_by_key ON claims(key, entity);
+CREATE TABLE IF NOT EXISTS splits(one BLOB NOT NULL, other BLOB NOT NULL, PRIMARY KEY (one, other)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS dirty(id BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS deferred(id BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS gone(document TEXT PRIMARY KEY) WITHOUT ROWID;
@@ -92,6 +101,25 @@ class PageRow(NamedTuple):
         )
 
 
+class Settled(NamedTuple):
+    """The sources of an entity."""
+
+    entity: bytes
+    sources: int
+    built: int
+    """How many there were when its document was built."""
+    canonical: bytes
+    """The entity that stands for all that are one with it; empty if no claims concern it."""
+
+
+class Joined(NamedTuple):
+    """The canonical entity of an entity, before and now: itself if it stands for itself."""
+
+    entity: bytes
+    before: bytes
+    now: bytes
+
+
 class Mention(NamedTuple):
     """What a page states about an entity."""
 
@@ -122,10 +150,13 @@ class Ledger:
         self._db.executescript(_SCHEMA)
         self._counts = _UsageCounts(self._db)
         self._sources: dict[bytes, int] = {}
+        self._claimed: dict[bytes, int] = {}
+        """Things and keys whose claims have changed since the last commit, and how many."""
         self._db.execute("BEGIN")
         self._db.execute("INSERT OR IGNORE INTO meta VALUES ('identity', ?)", (secrets.token_hex(16),))
         self.identity: str = self._db.execute("SELECT value FROM meta WHERE key = 'identity'").fetchone()[0]
         """Distinguishes this ledger from a rebuilt one."""
+        self._is_merging, self._splits = load_merging(self._db)
 
     def find_page(self, url: str) -> PageRow | None:
         """The row of a URL; None if it is unknown."""
@@ -159,6 +190,11 @@ class Ledger:
         if mentions:
             self._db.execute("INSERT INTO contributions VALUES (?, ?)", (page, data))
             self._db.executemany("INSERT INTO mentions VALUES (?, ?, ?, ?, ?)", mentions)
+        if facts.claims:
+            self._note_claims(facts.claims)
+            self._db.executemany(
+                "INSERT OR IGNORE INTO claims VALUES (?, ?, ?, ?, ?)", [(*claim, rank, page) for claim in facts.claims]
+            )
         if reading.subclasses:
             rows = [(child, parent, page) for child, parent in reading.subclasses]
             self._db.executemany("INSERT OR IGNORE INTO subclasses VALUES (?, ?, ?)", rows)
@@ -202,19 +238,85 @@ class Ledger:
         """The documents that may still have to be deleted."""
         return [row[0] for row in self._db.execute("SELECT document FROM gone")]
 
-    def settle_sources(self) -> list[tuple[bytes, int, int]]:
-        """Write the source counts of all entities changed since the last call: entity, sources now, sources when built."""
+    def settle_sources(self) -> list[Settled]:
+        """Write the source counts of all entities changed since the last call."""
         settled = []
         for entity, more in self._sources.items():
-            sources, built = self._db.execute(
-                "INSERT INTO entities VALUES (?, ?, 0) ON CONFLICT DO UPDATE SET sources = sources + excluded.sources"
-                " RETURNING sources, built",
+            row = self._db.execute(
+                "INSERT INTO entities VALUES (?, ?, 0, x'') ON CONFLICT DO UPDATE SET sources = sources + excluded.sources"
+                " RETURNING sources, built, canonical",
                 (entity, more),
             ).fetchone()
-            settled.append((entity, sources, built))
-        self._db.executemany("DELETE FROM entities WHERE id = ?", [(each[0],) for each in settled if each[1] <= 0])
+            settled.append(Settled(entity, *row))
+        self._db.executemany(
+            "DELETE FROM entities WHERE id = ?", [(each.entity,) for each in settled if each.sources <= 0]
+        )
         self._sources.clear()
         return settled
+
+    def join_entities(self, settled: Iterable[Settled]) -> list[Joined]:
+        """Decide which entities are one, as far as claims or these entities have changed; return all that were judged."""
+        starts = self._claimed
+        for each in settled:
+            # An entity without claims of its own may be what others claim to be.
+            if each.canonical or (not each.built and self._is_claimed(each.entity)):
+                starts.setdefault(each.entity, 0)
+        if not starts:
+            return []
+        judged: list[Joined] = []
+        for entity, canonical in join_things(self._db, starts, self._splits, is_merging=self._is_merging).items():
+            row = self._db.execute("SELECT canonical FROM entities WHERE id = ?", (entity,)).fetchone()
+            if row is not None:
+                judged.append(Joined(entity, row[0] or entity, canonical or entity))
+                if row[0] != canonical:
+                    self._db.execute("UPDATE entities SET canonical = ? WHERE id = ?", (canonical, entity))
+        self._claimed = {}
+        return judged
+
+    def set_merging(self, is_merging: bool, pairs: Iterable[tuple[bytes, bytes]]) -> bool:
+        """Set whether entities are joined at all, and which are kept apart; return whether that has changed. The next call of
+        `join_entities` does what follows from it."""
+        now = set(pairs)
+        before = set(self._db.execute("SELECT one, other FROM splits"))
+        if is_merging == self._is_merging and now == before:
+            return False
+        if is_merging != self._is_merging:
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES ('merging', ?)", (str(int(is_merging)),))
+            touched = [row[0] for row in self._db.execute("SELECT id FROM entities WHERE canonical <> x''")]
+        else:
+            touched = [each for pair in now ^ before for each in pair if each]
+        for each in touched:
+            self._claimed.setdefault(each, 0)
+        self._db.execute("DELETE FROM splits")
+        self._db.executemany("INSERT INTO splits VALUES (?, ?)", now)
+        self._is_merging, self._splits = load_merging(self._db)
+        return True
+
+    def find_whole(self, entity: bytes) -> list[bytes]:
+        """All entities that are one with this, the canonical one first; itself alone if it is joined with no other."""
+        row = self._db.execute("SELECT canonical FROM entities WHERE id = ?", (entity,)).fetchone()
+        canonical = (row[0] if row else b"") or entity
+        return [canonical, *list_joined(self._db, canonical)]
+
+    def count_pages(self, entities: Sequence[bytes]) -> int:
+        """How many pages describe any of these entities that are one; if they are very many, those of each are added up."""
+        total = sum(map(self.count_sources, entities))
+        if total > _MAX_PLACES:
+            return total
+        find = "SELECT page FROM mentions WHERE entity = ?"
+        return len({page for entity in entities for (page,) in self._db.execute(find, (entity,))})
+
+    def list_ids(self, entities: Sequence[bytes]) -> list[str]:
+        """The IDs of entities, in the same order."""
+        return list_ids(self._db, entities)
+
+    def _is_claimed(self, entity: bytes) -> bool:
+        return self._db.execute("SELECT 1 FROM claims WHERE key = ? LIMIT 1", (entity,)).fetchone() is not None
+
+    def _note_claims(self, claims: Iterable[Claim]) -> None:
+        for entity, key, _ in claims:
+            self._claimed[entity] = self._claimed.get(entity, 0) + 1
+            self._claimed[key] = self._claimed.get(key, 0) + 1
 
     def note_dirty(self, now: Iterable[bytes], later: Iterable[bytes]) -> None:
         """Record which entities have outdated documents: those to build now, and those to build later."""
@@ -250,25 +352,33 @@ class Ledger:
         )
         self.commit()
 
-    def list_mentions(self, entity: bytes) -> tuple[list[Mention], list[str]]:
-        """What pages state about an entity, and their sites; of many pages only some, chosen by their URLs alone."""
-        rows = self._db.execute(
-            f"{_MENTIONS} WHERE m.entity = ? ORDER BY m.rank LIMIT ?", (entity, MAX_MENTIONS + 1)
-        ).fetchall()
+    def list_mentions(self, *entities: bytes) -> tuple[list[Mention], list[str]]:
+        """What pages state about an entity, or about several that are one, and their sites; of many pages only some, chosen
+        by their URLs alone."""
+        most = MAX_MENTIONS + 1
+        rows = [
+            row
+            for entity in entities
+            for row in self._db.execute(f"{_MENTIONS} WHERE m.entity = ? ORDER BY m.rank LIMIT ?", (entity, most))
+        ]
         if len(rows) <= MAX_MENTIONS:
             return [_read_mention(row) for row in rows], sorted({row[2] for row in rows})
-        places = self._db.execute(_PLACES, (entity, _MAX_PLACES)).fetchall()
+        places = sorted(
+            (rank, page, site, entity)
+            for entity in entities
+            for site, rank, page in self._db.execute(_PLACES, (entity, _MAX_PLACES // len(entities)))
+        )
         # The first page of each site comes before the second of any.
-        firsts = {site: (rank, page) for site, rank, page in reversed(places)}
+        firsts = {site: (rank, page, entity) for rank, page, site, entity in reversed(places)}
         chosen = sorted(firsts.values())[:MAX_MENTIONS]
         taken = set(chosen)
-        rest = (place[1:] for place in places if place[1:] not in taken)
+        rest = ((rank, page, entity) for rank, page, _, entity in places if (rank, page, entity) not in taken)
         chosen += islice(rest, MAX_MENTIONS - len(chosen))
         rows = [
             self._db.execute(
-                f"{_MENTIONS} WHERE m.entity = ? AND m.rank = ? AND m.page = ?", (entity, *place)
+                f"{_MENTIONS} WHERE m.entity = ? AND m.rank = ? AND m.page = ?", (entity, rank, page)
             ).fetchone()
-            for place in sorted(chosen)
+            for rank, page, entity in sorted(chosen)
         ]
         return [_read_mention(row) for row in rows], sorted(firsts)
 
@@ -292,6 +402,12 @@ class Ledger:
             [(entity, rank, known.id) for entity in facts.entities],
         )
         self._db.execute("DELETE FROM contributions WHERE page = ?", (known.id,))
+        if facts.claims:
+            self._note_claims(facts.claims)
+            self._db.executemany(
+                "DELETE FROM claims WHERE entity = ? AND key = ? AND reason = ? AND rank = ? AND page = ?",
+                [(*claim, rank, known.id) for claim in facts.claims],
+            )
         if facts.subclasses:
             self._db.execute("DELETE FROM subclasses WHERE page = ?", (known.id,))
 
@@ -314,6 +430,38 @@ class Ledger:
     def close(self) -> None:
         """Close the database; uncommitted changes are lost."""
         self._db.close()
+
+
+def load_merging(db: sqlite3.Connection) -> tuple[bool, Splits]:
+    """Whether entities are joined, and which are kept apart."""
+    row = db.execute("SELECT value FROM meta WHERE key = 'merging'").fetchone()
+    return row is None or row[0] == "1", Splits(db.execute("SELECT one, other FROM splits"))
+
+
+def list_ids(db: sqlite3.Connection, entities: Iterable[bytes]) -> list[str]:
+    """The IDs of entities that pages describe, in the same order."""
+    find = (
+        "SELECT substr(c.data, m.start, m.size) FROM mentions m CROSS JOIN contributions c ON c.page = m.page"
+        " WHERE m.entity = ? ORDER BY m.rank LIMIT 1"
+    )
+    rows = (db.execute(find, (entity,)).fetchone() for entity in entities)
+    return [msgspec.msgpack.decode(row[0], type=ContributionNames).id for row in rows if row]
+
+
+def list_joined(db: sqlite3.Connection, canonical: bytes) -> list[bytes]:
+    """The entities that a canonical one stands for, besides itself."""
+    rows = db.execute(
+        "SELECT id FROM entities WHERE canonical = ? AND canonical <> x'' AND canonical <> id ORDER BY id LIMIT ?",
+        (canonical, MAX_MEMBERS),
+    )
+    return [row[0] for row in rows]
+
+
+class ContributionNames(msgspec.Struct, array_like=True):
+    """The first fields of a Contribution, for those who need no more."""
+
+    id: str
+    nodes: tuple[str, ...]
 
 
 class _UsageCounts:

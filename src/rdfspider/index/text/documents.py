@@ -18,6 +18,7 @@ from xxhash import xxh3_64_intdigest, xxh3_128_digest
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.index.entities.contributions import PART_WEIGHT, Contribution, PageReading
 from rdfspider.index.entities.nodes import MAX_IRI, Text
+from rdfspider.index.identity.components import list_iris
 from rdfspider.index.ledger.writer import Mention
 from rdfspider.index.text.analysis import split_scripts
 from rdfspider.index.text.fields import CURSOR_ID, Subject, Terms, Texts, fill_fields, make_id
@@ -72,8 +73,11 @@ def build_cursor(state: bytes) -> Fields:
     return {"id": CURSOR_ID, "card": base64.b64encode(state).decode()}
 
 
-def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str], sources: int) -> Fields:
-    """Build the document of an entity from what pages state about it."""
+def build_entity(
+    entity: bytes, mentions: Sequence[Mention], sites: Sequence[str], sources: int, members: Sequence[str] = ()
+) -> Fields:
+    """Build the document of an entity from what pages state about it; `members` are the IDs of all that are one, if there are
+    several, the canonical one first."""
     contributions = [mention.contribution for mention in mentions]
     weight = max(contribution.weight for contribution in contributions)
     labels = _choose_labels(mentions)
@@ -85,7 +89,7 @@ def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str
     date = max((time for rank, time in dates if rank == best), default=0.0)
     newest = sorted(mentions, key=lambda mention: (-mention.time, mention.url))[:_SHOWN_PAGES]
     card = Card(
-        id=min(contribution.id for contribution in contributions),
+        id=members[0] if members else min(contribution.id for contribution in contributions),
         kind=HitKind.ENTITY,
         label=labels[0],
         description=_choose_text([contribution.description for contribution in contributions]),
@@ -96,10 +100,11 @@ def build_entity(entity: bytes, mentions: Sequence[Mention], sites: Sequence[str
         languages=tuple(languages[:_SHOWN]),
         syntaxes=tuple(syntaxes),
         sources=sources,
-        pages=tuple(SourcePage(mention.url, mention.time) for mention in newest),
+        pages=tuple(dict.fromkeys(SourcePage(mention.url, mention.time) for mention in newest)),
         date=bound_date(date) if dates else 0.0,
         facts=choose_facts(contributions, labels) if weight > PART_WEIGHT else (),
         site_count=max(1, len(sites)),
+        same=list_iris(members)[:_SHOWN],
     )
     names = {
         iri for contribution in contributions for each in (contribution.values, contribution.links) for iri, _ in each

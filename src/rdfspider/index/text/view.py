@@ -31,8 +31,10 @@ from rdfspider.archive.outcomes import Effect, Outcome, make_stamp
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.errors import UsageError
 from rdfspider.index.entities.contributions import PageReading, read_page
+from rdfspider.index.identity.evidence import list_claims
+from rdfspider.index.identity.splits import SplitRules
 from rdfspider.index.layout import IndexPaths, advise_rebuild
-from rdfspider.index.ledger.writer import MAX_MENTIONS, Ledger, Mention
+from rdfspider.index.ledger.writer import MAX_MENTIONS, Ledger, Mention, Settled
 from rdfspider.index.text.analysis import register_tokenizers
 from rdfspider.index.text.documents import build_cursor, build_entity, build_page, encode, make_entity_id, make_page_id
 from rdfspider.index.text.fields import CURSOR_ID, build_schema
@@ -73,14 +75,18 @@ class TextView:
     problem = ""
     removes_forgotten = False
 
-    def __init__(self, paths: IndexPaths) -> None:
+    def __init__(self, paths: IndexPaths, *, is_merging: bool = True) -> None:
+        """`is_merging`: whether things that pages say are one become one document."""
         suffixes = paths.folder / "suffixes.dat"
         self._domains = Domains(suffixes.read_bytes() if suffixes.exists() else bundled_suffix_list(), shards=1)
         self._ledger = Ledger(paths.ledger)
+        self._is_merging = is_merging
+        self._splits = SplitRules(paths.splits)
         self._index = _open_index(paths)
         with _passing_errors():
             self._writer: tantivy.IndexWriter | None = self._index.writer(_HEAP_BYTES, 1)
         self._fresh: dict[bytes, Mention | None] = {}
+        self._fresh_pages: set[str] = set()
         self._waiting: list[tuple[str, str]] = []
         """Pending changes: the id of a document to delete, or a document to add."""
         self._waiting_chars = 0
@@ -92,7 +98,9 @@ class TextView:
     @property
     def has_deferred(self) -> bool:
         """Whether entities are deferred or pages are due for removal: a commit without new outcomes does some of this work."""
-        return bool(self._ledger.load_deferred(1) or self._ledger.list_due(time.time(), 1))
+        return bool(
+            self._ledger.load_deferred(1) or self._ledger.list_due(time.time(), 1) or self._splits.has_changed()
+        )
 
     def load_cursors(self) -> dict[str, int]:
         """Return where reading continues: everything before is in the ledger and, except for dirty entities, in the index."""
@@ -121,16 +129,21 @@ class TextView:
     def commit(self, cursors: Cursors) -> None:
         """Make everything applied durable, together with the cursors, and visible to readers."""
         self._remove_due()
+        self._has_applied |= self._ledger.set_merging(self._is_merging, self._splits.load())
         is_resting = not self._has_applied
         settled = self._ledger.settle_sources()
-        now = {entity: sources for entity, sources, built in settled if not _can_wait(sources, built)}
+        now = {each.entity: each.sources for each in settled if not _can_wait(each.sources, each.built)}
         # An entity that was never built has no old document to delete.
-        new = {entity for entity, _, built in settled if not built}.difference(self._dirty)
-        self._ledger.note_dirty(now, [each[0] for each in settled if each[0] not in now])
+        new = {each.entity for each in settled if not each.built}.difference(self._dirty)
+        alone = self._join(settled, now)
+        waiting = (each for each in settled if each.entity not in now)
+        self._ledger.note_dirty(
+            now, {name for each in waiting for name in (each.entity, each.canonical or each.entity)}
+        )
         if is_resting and dict(cursors) == self._cursors and not self.has_deferred and not self._dirty:
             return
         self._ledger.commit()
-        built = dict(self._build(self._dirty | now, new))
+        built = dict(self._build(self._dirty | now, new, alone))
         if is_resting:
             built |= self._build_deferred()
         state = encode(build_cursor(msgspec.json.encode(TextState(self._ledger.identity, dict(cursors)))))
@@ -142,6 +155,7 @@ class TextView:
         self._cursors = dict(cursors)
         self._dirty.clear()
         self._fresh.clear()
+        self._fresh_pages.clear()
         self._has_applied = False
 
     def close(self) -> None:
@@ -178,6 +192,8 @@ class TextView:
         if outcome.effect == Effect.REPLACE:
             reading, document = self._read(outcome, host, site)
             if is_new:
+                self._drop_fresh(outcome.url)
+                reading.facts.claims = list_claims(reading.contributions, self._domains.domain)
                 self._ledger.put_page(outcome, stamp.content, host, site, reading, known)
                 self._keep_fresh(outcome, host, site, reading)
             self._write(make_page_id(outcome.url), document, is_new=known is None)
@@ -209,30 +225,63 @@ class TextView:
 
     def _keep_fresh(self, outcome: Outcome, host: str, site: str, reading: PageReading) -> None:
         """Keep a page's contributions in memory: an entity without other sources is then built without reading the ledger."""
+        self._fresh_pages.add(outcome.url)
         for entity, contribution in reading.contributions.items():
             if entity in self._fresh or len(self._fresh) >= _MAX_FRESH:
                 self._fresh[entity] = None
             else:
                 self._fresh[entity] = Mention(outcome.url, host, site, outcome.language, outcome.time, contribution)
 
-    def _build(self, entities: dict[bytes, int], new: Container[bytes] = ()) -> Iterator[tuple[bytes, int]]:
-        """Write the documents of entities with their numbers of sources, and yield these; `new` ones have no document yet."""
+    def _drop_fresh(self, url: str) -> None:
+        """Read everything from the ledger until the next commit, if a page whose contributions are in memory is replaced."""
+        if url in self._fresh_pages:
+            self._fresh = dict.fromkeys(self._fresh)
+
+    def _join(self, settled: Sequence[Settled], now: dict[bytes, int]) -> set[bytes]:
+        """Decide which entities are one, and add to `now` those whose documents change thereby; the document of an entity that
+        another stands for is deleted. Return the entities that certainly stand for themselves alone."""
+        changed: dict[bytes, None] = dict.fromkeys(
+            each.canonical for each in settled if each.canonical and each.entity in now
+        )
+        judged = self._ledger.join_entities(settled)
+        for entity, before, after in judged:
+            if before != after:
+                changed.update(dict.fromkeys((entity, before, after)))
+            elif entity in now:
+                changed[after] = None
+        for entity in changed:
+            if entity not in now:
+                now[entity] = self._ledger.count_sources(entity)
+        return {each.entity for each in settled}.difference(each.entity for each in judged)
+
+    def _build(
+        self, entities: dict[bytes, int], new: Container[bytes] = (), alone: Container[bytes] = ()
+    ) -> Iterator[tuple[bytes, int]]:
+        """Write the documents of entities with their numbers of sources, and yield these; `new` ones have no document yet, and
+        those `alone` are joined with no other."""
         for entity, sources in entities.items():
-            document = self._describe(entity, sources) if sources > 0 else ""
+            document = self._describe(entity, sources, is_alone=entity in alone) if sources > 0 else ""
             if document:
                 self._write(make_entity_id(entity), document, is_new=entity in new)
             else:
                 self._delete(make_entity_id(entity))
             yield entity, sources
 
-    def _describe(self, entity: bytes, sources: int) -> str:
-        """Return the document of an entity; empty if it cannot be built."""
-        if sources == 1 and (mention := self._fresh.get(entity)) is not None:
+    def _describe(self, entity: bytes, sources: int, *, is_alone: bool) -> str:
+        """Return the document of an entity; empty if it cannot be built, or if another entity stands for it."""
+        whole = [entity] if is_alone else self._ledger.find_whole(entity)
+        if whole[0] != entity:
+            return ""
+        names: list[str] = []
+        if len(whole) > 1:
+            mentions, sites = self._ledger.list_mentions(*whole)
+            sources, names = self._ledger.count_pages(whole), self._ledger.list_ids(whole)
+        elif sources == 1 and (mention := self._fresh.get(entity)) is not None:
             mentions, sites = [mention], [mention.site]
         else:
             mentions, sites = self._ledger.list_mentions(entity)
         try:
-            return encode(build_entity(entity, mentions, sites, sources))
+            return encode(build_entity(entity, mentions, sites, sources, names))
         except Exception as error:
             self.failed += 1
             _log.warning("%s is not in the text index", make_entity_id(entity), exc_info=error)
@@ -277,6 +326,7 @@ class TextView:
                 _log.warning("a document was refused by the text index: %s", str(error)[:200])
 
     def _delete_page(self, url: str) -> None:
+        self._drop_fresh(url)
         document = make_page_id(url)
         self._ledger.note_gone(document)
         self._delete(document)
