@@ -229,10 +229,13 @@ class Crawl:
         limit: int = 10,
         offset: int = 0,
         facets: bool = False,
+        exact: bool = False,
+        explain: bool = False,
     ) -> "Results":
         """Search what was found so far, by words and filters (`docs/search.md`), best results first; works while the crawl runs.
 
-        A filter takes one value or several; a result must match any of them.
+        A filter takes one value or several; a result must match any of them. Unknown words are corrected unless `exact`; with
+        `explain`, each hit tells the parts of its score.
         """
         return self.indexes.search(
             words,
@@ -247,6 +250,8 @@ class Crawl:
             limit=limit,
             offset=offset,
             facets=facets,
+            exact=exact,
+            explain=explain,
         )
 
     def query(self, text: str, *, limit: int = 100_000, timeout_s: float = 30.0) -> "Rows | Statements | bool":

@@ -128,6 +128,17 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True)
+class ScorePart:
+    """A part of a result's score."""
+
+    sign: str
+    """How it goes into the score: empty for the first part, × or +."""
+    value: float
+    reason: str
+    """What it stands for, in plain words."""
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """An entity or a page that was found."""
 
@@ -161,6 +172,8 @@ class Hit:
     """How many sites describe it; at least so many if more than 2,000 pages do."""
     same: tuple[str, ...] = ()
     """Some of the other IRIs under which pages describe it: all of them are one thing (docs/entities.md)."""
+    explanation: tuple[ScorePart, ...] = ()
+    """The parts of its score, in the order in which they are multiplied and added; empty unless asked for."""
 
     @property
     def fact_names(self) -> tuple[tuple[str, str], ...]:
@@ -230,6 +243,10 @@ class Results(Sequence[Hit]):
     """Parts of the query that were not understood as typed."""
     suggestion: str = ""
     """The query with misspelt words corrected ("did you mean")."""
+    corrected: str = ""
+    """The query whose results these are, if words of the given one are unknown here and were corrected."""
+    with_some_words: int = 0
+    """How many of all results have only some words of the query; they come last."""
     facets: tuple[Facet, ...] = field(default=())
     kind_counts: dict[str, int] = field(default_factory=dict)
     """How many entities and how many pages match the query without its `kind:`."""
@@ -246,6 +263,8 @@ class Results(Sequence[Hit]):
 
     def _repr_html_(self) -> str:
         parts = [f"<p>{escape(line)}</p>" for line in list_remarks(self)]
+        if self.corrected:
+            parts.insert(0, f"<p>showing results for <b>{escape(self.corrected)}</b>, not for {escape(self.query)}</p>")
         parts += [hit._repr_html_() for hit in self.hits]
         for facet in self.facets:
             counts = ", ".join(f"{escape(one.name)} ({one.count:,})" for one in facet.counts)
@@ -376,6 +395,10 @@ def list_remarks(results: Results) -> list[str]:
         count = f"no more results, of {count}"
     elif results.total > len(results.hits):
         count = f"{results.offset + 1:,} to {results.offset + len(results.hits):,} of {count}"
+    if 0 < results.with_some_words < results.total:
+        count += f", {results.total - results.with_some_words:,} with all words"
+    elif results.with_some_words:
+        count += ", none with all words"
     remarks = [f"{count} in {1000 * results.seconds:.0f} ms"]
     if results.note:
         remarks.append(results.note)

@@ -43,7 +43,7 @@ def test_results_are_listed_with_what_is_known_of_them(run: Run, folder: Path) -
         "   https://example.org/Green-tea",
         "   Leaf and Sons of Assam",
     ]
-    assert lines[-1].startswith("1 result in ")
+    assert lines[-1].startswith("4 results, 1 with all words in ")
 
 
 def test_json_is_one_object(run: Run, folder: Path) -> None:
@@ -79,12 +79,32 @@ def test_facets_notes_and_suggestions_are_said(run: Run, folder: Path) -> None:
     _, out, _ = run("search", "tea", "--facets", "--limit", 1, "--dir", folder)
     assert "type: schema:Product 2, schema:MusicComposition 1\n" in out
     assert "1 to 1 of 4 results in " in out
-    code, out, _ = run("search", '"gren', "--dir", folder)
+    code, out, _ = run("search", '"gren', "--exact", "--dir", folder)
     assert code == 0
     nothing, note, suggestion = out.splitlines()
     assert nothing.startswith("nothing found in ")
     assert note == "searched as plain words: a quotation mark has no partner"
     assert suggestion == 'did you mean: "green'
+
+
+def test_unknown_words_are_corrected_and_that_is_said(run: Run, folder: Path) -> None:
+    _, out, _ = run("search", "gren", "tea", "--dir", folder)
+    assert out.startswith("showing results for green tea (search for gren tea with --exact)\n\n1. Green tea\n")
+    _, out, _ = run("search", "gren", "tea", "--json", "--dir", folder)
+    assert [json.loads(out)[name] for name in ("query", "corrected", "with_some_words")] == ["gren tea", "green tea", 3]
+    _, out, _ = run("search", "gren", "--exact", "--dir", folder)
+    assert out.startswith("nothing found in ")
+
+
+def test_a_score_is_explained_in_plain_words(run: Run, folder: Path) -> None:
+    _, out, _ = run("search", "green", "tea", "--explain", "--limit", 1, "--dir", folder)
+    parts = [line.split(maxsplit=2)[-1] for line in out.split("score ")[1].split("\n\n")[0].splitlines()[2:]]
+    assert parts == [
+        "a page or thing of its own",
+        "the label is the query, in this order",
+        "3 pages describe it, 0 pages link to it",
+        "it has all words of the query",
+    ]
 
 
 def test_no_control_characters_of_the_web_reach_a_terminal(run: Run, folder: Path) -> None:

@@ -10,7 +10,7 @@ import tantivy
 from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
 from rdfspider.index.layout import VERSION, IndexPaths
-from rdfspider.index.text.analysis import register_tokenizers
+from rdfspider.index.text.analysis import list_stems, normalise_text, register_tokenizers
 from rdfspider.index.text.fields import BUCKETS, CURSOR_ID, build_schema, rank_document, weigh_document
 from rdfspider.results import Card, HitKind, SourcePage
 from rdfspider.vocabulary.names import find_field_name, find_ontology, find_short_name, list_prefixes
@@ -75,6 +75,12 @@ def _make_document(thing: Thing) -> tantivy.Document:
         document.add_text("label", label)
     document.add_text("text" if is_page else "values", thing.text or "\n".join(thing.values.values()))
     document.add_text("bigrams", thing.bigrams)
+    for name, texts in {
+        "label_stems": (thing.label, *thing.other_labels),
+        "stems": (thing.text, *thing.values.values()),
+    }.items():
+        for stem in list_stems(map(normalise_text, texts), thing.lang):
+            document.add_text(name, stem)
     iris = [SCHEMA + name for name in thing.values]
     for iri in thing.types:
         document.add_text("type", iri)

@@ -66,6 +66,8 @@ def search(
     facets: Annotated[
         bool, typer.Option("--facets", help="Also count types, ontologies, properties, sites and more.")
     ] = False,
+    exact: Annotated[bool, typer.Option("--exact", help="Search for the words as typed, unknown ones too.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Also print the parts of each result's score.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Search what was found. Flags that sift may be repeated, and mean any of their values."""
@@ -82,6 +84,8 @@ def search(
         limit=limit,
         offset=(page - 1) * limit,
         facets=facets,
+        exact=exact,
+        explain=explain,
     )
     if as_json:
         typer.echo(msgspec.json.encode(found))
@@ -90,12 +94,19 @@ def search(
 
 
 def _print_results(results: Results) -> None:
+    if results.corrected:
+        typer.echo(clean_text(f"showing results for {results.corrected} (search for {results.query} with --exact)"))
+        typer.echo()
     for number, hit in enumerate(results, results.offset + 1):
         _print_line(f"{number}. ", hit.marked_label)
         typer.echo(clean_text(f"   {' · '.join(list_facts(hit))}"))
         typer.echo(clean_text(f"   {hit.id}"))
         if hit.snippet.text:
             _print_line("   ", hit.snippet)
+        if hit.explanation:
+            typer.echo(f"   score {hit.score:,.2f}")
+        for part in hit.explanation:
+            typer.echo(clean_text(f"   {part.sign:>3} {part.value:8,.2f}  {part.reason}"))
         typer.echo()
     for facet in results.facets:
         counts = ", ".join(f"{one.name} {one.count:,}" for one in facet.counts)

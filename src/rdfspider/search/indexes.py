@@ -187,10 +187,20 @@ class Indexes:
     # Methods of the text index.
 
     def search(
-        self, words: str = "", *, limit: int = 10, offset: int = 0, facets: bool | int = False, **filters: Filter
+        self,
+        words: str = "",
+        *,
+        limit: int = 10,
+        offset: int = 0,
+        facets: bool | int = False,
+        exact: bool = False,
+        explain: bool = False,
+        **filters: Filter,
     ) -> Results:
         """Find pages and entities by words and by the fields of the query language; see `TextIndex.search`."""
-        return self._get_text().search(words, limit=limit, offset=offset, facets=facets, **filters)
+        return self._get_text().search(
+            words, limit=limit, offset=offset, facets=facets, exact=exact, explain=explain, **filters
+        )
 
     def suggest(self, typed: str, limit: int = 8) -> list[Suggestion]:
         """Complete typed text."""

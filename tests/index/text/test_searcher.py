@@ -60,7 +60,8 @@ def labels(index: TextIndex, text: str, **filters: str) -> set[str]:
     ("text", "found"),
     [
         ("melville", {"Moby Dick", "Herman Melville", "Melville Island", "All about whales"}),
-        ("MELVILLE whale", {"Moby Dick"}),
+        ("MELVILLE whale", {"Moby Dick", "All about whales", "Herman Melville", "Melville Island"}),
+        ('MELVILLE "whale"', {"Moby Dick"}),
         ('"herman melville"', {"Moby Dick", "Herman Melville", "All about whales"}),
         ('"melville herman"', set()),
         ("melv* isl*", {"Melville Island"}),
@@ -82,7 +83,7 @@ def labels(index: TextIndex, text: str, **filters: str) -> set[str]:
         ("author:melv*", {"Moby Dick"}),
         ("schema:author:melville", {"Moby Dick"}),
         ('-schema:author:"herman melville" melville -kind:page', {"Herman Melville", "Melville Island"}),
-        ("foaf:author:melville", set()),
+        ('foaf:author:"melville"', set()),
         ("author:herman:melville", {"Moby Dick"}),
         ("birth-date:1815", {"Ada Lovelace"}),
         ("property:isbn", {"Moby Dick"}),
@@ -124,14 +125,14 @@ def test_no_question_is_all_there_is_and_signs_are_nothing(index: TextIndex) -> 
 
 
 def test_a_name_that_no_property_has_is_searched_as_words(make: Make) -> None:
-    found = make(Thing("Alien: Covenant"), Thing("Alien")).search("alien:covenant")
-    assert [hit.label for hit in found] == ["Alien: Covenant"]
+    found = make(Thing("Alien: Covenant"), Thing("Alien"), Thing("Tea")).search("alien:covenant")
+    assert [hit.label for hit in found] == ["Alien: Covenant", "Alien"]
     assert found.note == "no property is called 'alien' here: searched for it as words"
 
 
 def test_a_question_that_breaks_a_rule_is_searched_as_words_and_says_so(index: TextIndex) -> None:
     found = index.search('"herman melville')
-    assert {hit.label for hit in found} == {"Moby Dick", "Herman Melville", "All about whales"}
+    assert {hit.label for hit in found[:3]} == {"Moby Dick", "Herman Melville", "All about whales"}
     assert found.note == "searched as plain words: a quotation mark has no partner"
 
 
@@ -253,7 +254,7 @@ def test_snippets_prefer_what_people_read(make: Make) -> None:
         "slogan": "As good as leaves get",
     }
     index = make(Thing("Pot & cup", values, description='It\'s tea "for two"'), Thing("Cup", values))
-    (pot,), (cup,) = index.search("cup pot"), index.search("cup -pot")
+    (pot,), (cup,) = index.search("cup pot")[:1], index.search("cup -pot")
     assert (pot.marked_label.to_html(), pot.snippet.text) == (
         "<mark>Pot</mark> &amp; <mark>cup</mark>",
         'It\'s tea "for two"',

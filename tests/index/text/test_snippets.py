@@ -25,7 +25,7 @@ def show(index: Index, question: str, text: str) -> str:
 @pytest.mark.parametrize(
     ("question", "text", "shown"),
     [
-        ("tea", "Tea, teas and TEA_cups", "[Tea], teas and [TEA]_cups"),
+        ("tea", "Tea, teas and TEA_cups", "[Tea], [teas] and [TEA]_cups"),
         ("te*", "Tea, teas", "[Tea], [teas]"),
         ('"green tea"', "green tea", "[green] [tea]"),
         ("cafe", "Das Café dort", "Das [Café] dort"),

@@ -1,6 +1,8 @@
-"""Did you mean: misspelt words are set right by what the index has."""
+"""Misspelt words are corrected by what the index has: in the query if they are unknown, else as a suggestion."""
 
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from tests.search.documents import SCHEMA, Thing, write_index
@@ -17,6 +19,11 @@ THINGS = [
     Thing("Толстой"),
     Thing("Zoë Müller"),
 ]
+
+
+@pytest.fixture
+def make_index(tmp_path: Path) -> Callable[..., TextIndex]:
+    return lambda *things: TextIndex(write_index(tmp_path, things))
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +64,38 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> TextIndex:
     ],
 )
 def test_suggestions(index: TextIndex, text: str, suggestion: str) -> None:
-    assert index.search(text).suggestion == suggestion
+    assert index.search(text, exact=True).suggestion == suggestion
+
+
+@pytest.mark.parametrize(
+    ("text", "corrected"),
+    [
+        ("melvile", "melville"),
+        ("Herman  Melvile", "Herman  melville"),
+        ("type:person Shooners -tea", "type:person schooners -tea"),
+        ("schoonrs OR whalse", "schooners OR whales"),
+        # Known, also in another form; like nothing; or strict.
+        ("harman", ""),
+        ("schooner", ""),
+        ("xylophone", ""),
+        ('"herman melvile"', ""),
+        ("description:whalse", ""),
+        ("-melvile", ""),
+        ("melvil*", ""),
+    ],
+)
+def test_unknown_words_are_corrected_in_the_query(index: TextIndex, text: str, corrected: str) -> None:
+    found = index.search(text)
+    assert (found.query, found.corrected) == (text, corrected)
+    assert [hit.id for hit in found] == [hit.id for hit in index.search(corrected or text, exact=True)]
+    assert index.search(text, exact=True).corrected == ""
+
+
+def test_of_similar_words_the_one_beside_the_others_is_taken(make_index: Callable[..., TextIndex]) -> None:
+    index = make_index(*(Thing(f"mist {number}") for number in range(5)), Thing("Facial mask"), Thing("Facial mark"))
+    # Alone, the most frequent one.
+    assert index.search("misk").corrected == "mist"
+    assert index.search("facial misk").corrected == "facial mask"
 
 
 def test_many_unknown_words_take_no_long_time(index: TextIndex) -> None:

@@ -3,7 +3,8 @@
 Writers and readers share it, so that queries have the same terms as documents."""
 
 import re
-from functools import cache
+from collections.abc import Iterable
+from functools import cache, lru_cache
 from unicodedata import combining, is_normalized, normalize
 
 import tantivy
@@ -25,6 +26,33 @@ START_SIZES = (1, 2, 3, 5)
 """Beginnings of these lengths are terms of their own; longer ones are found as prefixes of the term of the whole label."""
 _MAX_START_READ = 200
 _PLAIN_WORD = re.compile("[a-z0-9]+")
+STEMMERS = {
+    "ar": "arabic",
+    "da": "danish",
+    "de": "german",
+    "el": "greek",
+    "en": "english",
+    "es": "spanish",
+    "fi": "finnish",
+    "fr": "french",
+    "hu": "hungarian",
+    "it": "italian",
+    "nb": "norwegian",
+    "nl": "dutch",
+    "nn": "norwegian",
+    "no": "norwegian",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sv": "swedish",
+    "ta": "tamil",
+    "tr": "turkish",
+}
+"""tantivy's stemmers by primary language tag. They read words without accents, as people often type them."""
+USUAL_LANGUAGE = "en"
+"""The language whose stemmer words get that are in no language known here."""
+_MAX_STEMMED_WORDS = 50_000
+"""Words whose stems are remembered, per language."""
 
 
 def normalise_text(text: str) -> str:
@@ -76,6 +104,60 @@ def list_starts(label: str) -> list[str]:
     """List the values of the field `start`: the label, up to `MAX_START` characters, and some of its beginnings."""
     start = write_start(label)
     return [start[:size] for size in START_SIZES if size < len(start)] + [start] if start else []
+
+
+def list_stems(texts: Iterable[str], language: str) -> list[str]:
+    """List the stems of the words of normalised texts that are not among these words themselves, with their language."""
+    joined = "\n".join(texts)
+    # For most texts this takes half the time.
+    found = _PLAIN_WORD.findall(joined.lower()) if joined.isascii() else _words().analyze(joined)
+    words = set(found)
+    chosen = choose_stemmer(language)
+    return [write_stem(stem, chosen) for stem in sorted(_get_stemmer(chosen).stem(words) - words)]
+
+
+def write_stem(stem: str, language: str) -> str:
+    """Return a stem as the index has it: other languages have other words with the same stem."""
+    return f"{language} {stem}"
+
+
+def choose_stemmer(language: str) -> str:
+    """Return the primary tag of a language that has a stemmer: the given one, else the usual one."""
+    primary = language.lower().partition("-")[0]
+    return primary if primary in STEMMERS else USUAL_LANGUAGE
+
+
+@lru_cache(maxsize=65_536)
+def stem_word(word: str, language: str) -> str:
+    """Return the stem of a word, as the index has words, in a language that has a stemmer."""
+    return _get_stemmer(language).stem({word}).pop()
+
+
+class _Stemmer:
+    """One language's stemmer, which remembers the stems of the words that it saw: most words come again."""
+
+    def __init__(self, language: str) -> None:
+        stemmer = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace())
+        self._analyzer = stemmer.filter(tantivy.Filter.stemmer(STEMMERS[language])).build()
+        self._stems: dict[str, str] = {}
+
+    def stem(self, words: set[str]) -> set[str]:
+        """Return the stems of words."""
+        stems = self._stems
+        try:
+            return {stems[word] for word in words}
+        except KeyError:
+            new = [word for word in words if word not in stems]
+        if len(stems) + len(new) > _MAX_STEMMED_WORDS:
+            stems = self._stems = {}
+            new = list(words)
+        stems.update(zip(new, self._analyzer.analyze(" ".join(new)), strict=True))
+        return {stems[word] for word in words}
+
+
+@cache
+def _get_stemmer(language: str) -> _Stemmer:
+    return _Stemmer(language)
 
 
 def register_tokenizers(index: tantivy.Index) -> None:

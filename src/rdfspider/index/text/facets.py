@@ -14,7 +14,7 @@ from tantivy import Occur, Query
 
 from rdfspider.index.text.fields import BUCKETS, FACETS
 from rdfspider.index.text.query_language import Question
-from rdfspider.index.text.query_plan import Index, asks_for_things, build_plan
+from rdfspider.index.text.query_plan import Index, Plan, asks_for_things, build_plan
 from rdfspider.results import Facet, FacetCount, HitKind
 from rdfspider.vocabulary.classes import find_superclasses, list_class_names
 from rdfspider.vocabulary.names import shorten_iri
@@ -22,6 +22,8 @@ from rdfspider.vocabulary.prefixes import PREFIXES, SCHEMA
 
 VALUES = 10
 """Values per facet, by default."""
+ENOUGH = 20
+"""If at least so many results have all words of a query, those that lack one are neither shown nor counted."""
 # Values counted per field, and per segment of the index: with fewer, the most frequent ones would be uncertain.
 _CANDIDATES, _CANDIDATES_A_SEGMENT = 200, 10_000
 # Up to this many results are all counted; of more, a sample of about half this number.
@@ -88,19 +90,23 @@ def count_kinds(index: Index, question: Question, total: int) -> dict[str, int]:
         known[HitKind.ENTITY] = total
     # If the question has only `kind:`, the rest matches everything; with its text it would match nothing, like punctuation.
     rest = replace(question, groups=groups, text=question.text if groups or not question.groups else "")
-    query = build_plan(rest, index, is_of_any_kind=True).query
-    if not of_kinds and not known:
-        known[HitKind.PAGE] = _count_kind(index, query, HitKind.PAGE)
+    plan = build_plan(rest, index, is_of_any_kind=True)
+    if not of_kinds and not known and plan.some is None:
+        known[HitKind.PAGE] = _count_kind(index, plan, HitKind.PAGE)
         known[HitKind.ENTITY] = total - known[HitKind.PAGE]
     return {
-        kind: known[kind] if kind in known else _count_kind(index, query, kind)
+        kind: known[kind] if kind in known else _count_kind(index, plan, kind)
         for kind in (HitKind.ENTITY, HitKind.PAGE)
     }
 
 
-def _count_kind(index: Index, query: Query, kind: str) -> int:
+def _count_kind(index: Index, plan: Plan, kind: str) -> int:
+    """Count the results of a kind: those with all words if they are enough, else those with some."""
     of_kind = Query.term_query(index.schema, "kind", kind, "basic")
-    return _count(index, Query.boolean_query([(Occur.Must, query), (Occur.Must, of_kind)]))
+    count = _count(index, Query.boolean_query([(Occur.Must, plan.query), (Occur.Must, of_kind)]))
+    if plan.some is None or count >= ENOUGH:
+        return count
+    return _count(index, Query.boolean_query([(Occur.Must, plan.some), (Occur.Must, of_kind)]))
 
 
 def _count(index: Index, query: Query) -> int:

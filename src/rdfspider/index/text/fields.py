@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import msgspec
 from tantivy import Schema, SchemaBuilder
 
-from rdfspider.index.text.analysis import BIGRAMS, WORDS, list_starts
+from rdfspider.index.text.analysis import BIGRAMS, WORDS, list_starts, list_stems
 from rdfspider.results import Card, NameKind
 from rdfspider.vocabulary.dates import write_year
 from rdfspider.vocabulary.names import expand_name, name_ontology, shorten_iri
@@ -32,6 +32,8 @@ BUCKETS = 64
 BEFORE, AFTER, YEAR = "before", "after", "year"
 _MAX_SOURCES = 1 << 20
 _TIE_WEIGHT = 0.001
+_MAX_STEMMED = 4_000
+"""Characters of a page's text whose words are found in other forms, too."""
 Column = Callable[[SchemaBuilder, str], object]
 """Adds a field with this name to tantivy's schema."""
 KEYWORD = partial(SchemaBuilder.add_text_field, tokenizer_name="raw", index_option="basic")
@@ -42,6 +44,8 @@ TEXT = partial(SchemaBuilder.add_text_field, stored=True, tokenizer_name=WORDS)
 """Words, with the text that results show."""
 RUNS = partial(SchemaBuilder.add_text_field, tokenizer_name=BIGRAMS)
 """Runs of scripts without spaces."""
+STEMS = partial(SchemaBuilder.add_text_field, tokenizer_name="raw", index_option="basic")
+"""Stems of words that differ from the words themselves, each once."""
 NUMBER = partial(SchemaBuilder.add_unsigned_field, fast=True)
 BLOB = partial(SchemaBuilder.add_bytes_field, stored=True)
 FindSubclasses = Callable[[str], Iterable[str]]
@@ -106,8 +110,6 @@ class Field:
     column: Column
     fill: Callable[[Subject], object]
     """Returns the value, or the list of values, of a page or an entity; None if it has none."""
-    boost: float = 0.0
-    """The boost of a word found here; 0 if words are not searched here."""
     facet: str = ""
     """The heading of its facet; empty if it has none."""
     show: Callable[[str], str] = str
@@ -184,6 +186,10 @@ def _find_year(subject: Subject) -> int | None:
     return datetime.fromtimestamp(int(subject.card.date), UTC).year if subject.card.date else None
 
 
+def _list_stems(subject: Subject, texts: Iterable[str]) -> list[str] | None:
+    return list_stems(texts, subject.languages[0] if subject.languages else "") or None
+
+
 def rank_document(sources: int, digest: bytes) -> int:
     """Combine the number of sources with the digest's beginning: a total order, the same in every index."""
     return min(sources, _MAX_SOURCES) << 40 | int.from_bytes(digest[:5])
@@ -212,14 +218,17 @@ FIELDS = (
     # "e:" or "p:", then the digest in hexadecimal.
     Field("id", partial(KEYWORD, stored=True), lambda one: make_id(one.card.kind, one.digest)),
     Field("kind", FACET, attrgetter("card.kind"), asked_as=("kind",)),
-    Field("label", TEXT, attrgetter("texts.labels"), boost=4.0),
+    Field("label", TEXT, attrgetter("texts.labels")),
     # Literal values of an entity, one per line.
-    Field("values", TEXT, attrgetter("texts.values"), boost=1.5),
+    Field("values", TEXT, attrgetter("texts.values")),
     # The main text of a page.
-    Field("text", TEXT, attrgetter("texts.text"), boost=1.0),
+    Field("text", TEXT, attrgetter("texts.text")),
     # Runs of scripts without spaces in labels, and in values and text; the fields above leave them out.
-    Field("label_bigrams", RUNS, lambda one: one.texts.label_runs or None, boost=4.0),
-    Field("bigrams", RUNS, lambda one: one.texts.runs or None, boost=1.0),
+    Field("label_bigrams", RUNS, lambda one: one.texts.label_runs or None),
+    Field("bigrams", RUNS, lambda one: one.texts.runs or None),
+    # Stems of words in labels, and in values and the beginning of the text, by the language of the document.
+    Field("label_stems", STEMS, lambda one: _list_stems(one, one.texts.labels)),
+    Field("stems", STEMS, lambda one: _list_stems(one, (one.texts.values, (one.texts.text or "")[:_MAX_STEMMED]))),
     # Beginnings of the label.
     Field("start", KEYWORD, lambda one: list_starts(one.card.label) if one.is_suggested else []),
     # IRIs of classes and their superclasses except Thing.
@@ -288,9 +297,10 @@ ASKED = {name: field for field in FIELDS for name in field.asked_as}
 """Fields by their names in queries."""
 FACETS = {field.name: field for field in FIELDS if field.facet}
 """Fields with a facet."""
-WORD_BOOSTS = {field.name: field.boost for field in FIELDS if field.column is TEXT}
-RUN_BOOSTS = {field.name: field.boost for field in FIELDS if field.column is RUNS}
-"""The boosts of words, and of runs of scripts without spaces, by field."""
+WORD_FIELDS = tuple(field.name for field in FIELDS if field.column is TEXT)
+RUN_FIELDS = tuple(field.name for field in FIELDS if field.column is RUNS)
+STEM_FIELDS = tuple(field.name for field in FIELDS if field.column is STEMS)
+"""The fields in which words, runs of scripts without spaces, and stems are searched."""
 _FILLS = tuple((field.name, field.fill) for field in FIELDS)
 
 

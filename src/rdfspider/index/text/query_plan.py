@@ -1,7 +1,7 @@
 """Query plans: a Question enters; tantivy's query leaves, with the words to mark in results.
 
-A word may be in any of three fields and counts by the best one: label before values before the text of a page. Fields such as
-`type:` only filter; they do not change the order.
+Plain words need not all match: the plan has a query for documents with all of them, and one for documents with some. All else
+is strict: phrases, beginnings (`mel*`), choices with OR, exclusions, and fields such as `type:`, which do not change the order.
 """
 
 from collections.abc import Callable, Hashable, Iterable
@@ -13,30 +13,38 @@ import tantivy
 from tantivy import Occur, Query
 
 from rdfspider.index.entities.contributions import find_entity
-from rdfspider.index.text.analysis import split_text
+from rdfspider.index.text.analysis import USUAL_LANGUAGE, split_text
 from rdfspider.index.text.documents import make_entity_id, make_page_id
 from rdfspider.index.text.fields import (
     AFTER,
     ASKED,
     BEFORE,
     CURSOR_ID,
-    RUN_BOOSTS,
-    WORD_BOOSTS,
+    WORD_FIELDS,
     YEAR,
     FindSubclasses,
     list_names,
 )
 from rdfspider.index.text.query_language import VALUE, WORDS, Clause, Question, parse_date
+from rdfspider.index.text.ranking import ADDRESS, WEIGHTS, Weights
+from rdfspider.index.text.words import (
+    Word,
+    WordSearch,
+    add_words,
+    find_adjacent,
+    find_run,
+    find_word,
+    rate_words,
+    require_all,
+    require_some,
+)
 from rdfspider.results import HitKind
 from rdfspider.vocabulary.names import find_field_name
 from rdfspider.vocabulary.terms import fold_iri
 
 # A value may also be that of a nameless part.
 _NAMES_OF_VALUES = ("property_names", "part_names")
-# The share of the other fields' scores that is added to the best one.
-_TIE = 0.1
 _MIN_PREFIX = 2
-_ADDRESS_SCORE = 1_000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +57,30 @@ class Index:
     commit: Hashable
     find_superclasses: Callable[[str], Iterable[str]] = lambda _: ()
     """Returns the superclasses that pages state for a class, by its IRI."""
+    languages: tuple[str, ...] = (USUAL_LANGUAGE,)
+    """The languages that most documents are in, of those with a stemmer."""
+    weights: Weights = WEIGHTS
+
+    @property
+    def words(self) -> WordSearch:
+        """What is needed to look up words."""
+        return WordSearch(self.searcher, self.schema, self.languages, self.weights)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A query for tantivy, with what ranking and marking need."""
+    """Queries for tantivy, with what ranking and marking need."""
 
     query: Query
+    """Finds what has all words and meets all else."""
+    some: Query | None
+    """Finds what lacks plain words and meets all else; None if they are all needed."""
     is_ranked: bool
     """Whether it has words by which results can be ranked."""
+    plain: tuple[Word, ...]
+    """The plain words, each once."""
+    rarities: tuple[float, ...]
+    """How much each of them tells."""
     words: frozenset[str]
     """Words to mark, as the index has them."""
     prefixes: frozenset[str]
@@ -73,27 +96,54 @@ def build_plan(question: Question, index: Index, *, is_of_any_kind: bool = False
     builder = _Builder(index)
     parts: list[tuple[Occur, Query]] = []
     for group in question.groups:
+        if len(group) == 1 and builder.add_plain(group[0]):
+            continue
         queries = [builder.build_clause(clause) for clause in group]
-        query = queries[0] if len(queries) == 1 else Query.disjunction_max_query(queries, _TIE)
+        query = queries[0] if len(queries) == 1 else Query.disjunction_max_query(queries, index.weights.tie)
         parts.append((Occur.MustNot if group[0].is_excluded else Occur.Must, query))
     if asks_for_things(question) and not is_of_any_kind:
         # Entities on a page have types; the page itself has none.
         parts.append((Occur.Must, _sift(Query.term_query(index.schema, "kind", HitKind.ENTITY, "basic"))))
-    if not any(occur == Occur.Must for occur, _ in parts):
+    plain = list(builder.plain.values())
+    of_all = require_all(index.words, plain)
+    if not of_all and not any(occur == Occur.Must for occur, _ in parts):
         # Punctuation alone finds nothing rather than everything.
         parts.append(
             (Occur.Must, Query.empty_query() if question.text.strip() and not question.groups else Query.all_query())
         )
         parts.append((Occur.MustNot, Query.term_query(index.schema, "id", CURSOR_ID, "basic")))
     return Plan(
-        Query.boolean_query(parts),
+        Query.boolean_query([*parts, *of_all]),
+        _build_some(index, parts, plain, builder.has_strict_words),
         builder.is_ranked,
+        tuple(plain),
+        tuple(rate_words(index.words, plain)),
         frozenset(builder.words),
         frozenset(builder.prefixes),
         frozenset(builder.runs),
         _list_plain_words(question),
-        "; ".join(dict.fromkeys(builder.notes)),
+        "; ".join(dict.fromkeys((*builder.notes, *_tell_unknown(plain)))),
     )
+
+
+def _build_some(
+    index: Index, parts: list[tuple[Occur, Query]], plain: list[Word], has_strict_words: bool
+) -> Query | None:
+    """Build the query for what lacks plain words; None if they are all needed.
+
+    Phrases, beginnings and choices are found without any of the plain words."""
+    if has_strict_words and plain:
+        return Query.boolean_query([*parts, *add_words(index.words, plain)])
+    if len(plain) == 1 and plain[0].query is plain[0].loose:
+        return None
+    of_some = require_some(index.words, plain)
+    return Query.boolean_query([*parts, *of_some]) if of_some else None
+
+
+def _tell_unknown(plain: list[Word]) -> list[str]:
+    """Say which words no document has, if it has others."""
+    unknown = [word.text for word in plain if not word.count]
+    return [f"nothing here has {', '.join(map(repr, unknown))}"] if 0 < len(unknown) < len(plain) else []
 
 
 def _list_plain_words(question: Question) -> tuple[str, ...]:
@@ -135,11 +185,41 @@ class _Builder:
     def __init__(self, index: Index) -> None:
         self._index = index
         self._schema = index.schema
+        self._search = index.words
+        self.plain: dict[str, Word] = {}
         self.words: set[str] = set()
         self.prefixes: set[str] = set()
         self.runs: set[str] = set()
         self.notes: list[str] = []
         self.is_ranked = False
+        self.has_strict_words = False
+
+    def add_plain(self, clause: Clause) -> bool:
+        """Add the words of a clause to the plain ones; return whether it has plain words only."""
+        is_strict = clause.is_phrase or clause.is_prefix or clause.is_excluded or "://" in clause.text
+        if is_strict or clause.field not in (WORDS, VALUE):
+            return False
+        text = clause.text
+        if clause.field == VALUE:
+            if has_property(self._index, clause.name):
+                return False
+            self._note_no_property(clause.name)
+            text = f"{clause.name} {text}"
+        words, runs = split_text(text)
+        if not words and not runs:
+            # It has characters that are letters for Python and not for tantivy.
+            return False
+        self._mark(words, runs, is_prefix=False)
+        self.is_ranked = True
+        for run in runs:
+            self.plain.setdefault(run, find_run(self._search, run))
+        if words and (name := " ".join(words)) not in self.plain:
+            found = find_word(self._search, words[0]) if len(words) == 1 else find_adjacent(self._search, words)
+            self.plain[name] = found
+        return True
+
+    def _note_no_property(self, name: str) -> None:
+        self.notes.append(f"no property is called {name[:40]!r} here: searched for it as words")
 
     def build_clause(self, clause: Clause) -> Query:
         if clause.field == WORDS:
@@ -165,14 +245,17 @@ class _Builder:
             return Query.empty_query()
         if not clause.is_excluded:
             self._mark(words, runs, clause.is_prefix)
-            self.is_ranked = True
-        parts: list[Query] = [self._build_run(run) for run in runs]
-        if words:
+            self.is_ranked = self.has_strict_words = True
+        parts: list[Query] = [find_run(self._search, run).query for run in runs]
+        if len(words) == 1 and not (clause.is_phrase or clause.is_prefix or clause.is_excluded):
+            parts.append(find_word(self._search, words[0]).query)
+        elif words:
+            weights = self._index.weights
             fields = [
-                Query.boost_query(self._build_tokens(field, words, clause.is_prefix), boost)
-                for field, boost in WORD_BOOSTS.items()
+                Query.boost_query(self._build_tokens(field, words, clause.is_prefix), weights.boost_field(field))
+                for field in WORD_FIELDS
             ]
-            parts.append(Query.disjunction_max_query(fields, _TIE))
+            parts.append(Query.disjunction_max_query(fields, weights.tie))
         return _join(parts)
 
     def _build_address(self, address: str) -> Query:
@@ -180,7 +263,7 @@ class _Builder:
         ids = [make_page_id(url) for url in (address, f"{address}/")]
         if entity := find_entity(fold_iri(address)):
             ids.append(make_entity_id(entity))
-        return Query.const_score_query(Query.term_set_query(self._schema, "id", ids), _ADDRESS_SCORE)
+        return Query.const_score_query(Query.term_set_query(self._schema, "id", ids), ADDRESS)
 
     def _build_value(self, clause: Clause) -> Query:
         prefix, colon, local = clause.name.partition(":")
@@ -189,7 +272,7 @@ class _Builder:
             # The colon belongs to the value, not to the name.
             return self._build_value(replace(clause, name=prefix, text=f"{local}:{clause.text}"))
         if not names:
-            self.notes.append(f"no property is called {clause.name[:40]!r} here: searched for it as words")
+            self._note_no_property(clause.name)
             return self._build_words(Clause(WORDS, f"{clause.name} {clause.text}", is_excluded=clause.is_excluded))
         words, runs = split_text(clause.text)
         if not words and not runs:
@@ -197,7 +280,7 @@ class _Builder:
         if not clause.is_excluded:
             self._mark(words, runs, clause.is_prefix)
             self.is_ranked = True
-        parts = [self._build_run(run) for run in runs]
+        parts = [find_run(self._search, run).query for run in runs]
         if words:
             field = find_field_name(f"x#{(local or prefix).lower()}")
             parts.append(self._build_tokens(f"properties.{field}", words, clause.is_prefix))
@@ -227,14 +310,6 @@ class _Builder:
             return Query.fuzzy_term_query(self._schema, field, words[0], 0, True, True)
         # Without "freq" tantivy would also read positions.
         return Query.term_query(self._schema, field, words[0], "freq")
-
-    def _build_run(self, run: str) -> Query:
-        pairs = dict.fromkeys(run[at : at + 2] for at in range(len(run) - 1)) or (run,)
-        fields = []
-        for field, boost in RUN_BOOSTS.items():
-            query = _join([Query.term_query(self._schema, field, pair, "freq") for pair in pairs])
-            fields.append(Query.boost_query(query, boost))
-        return Query.disjunction_max_query(fields, _TIE)
 
     def _build_date(self, clause: Clause) -> Query:
         date = parse_date(clause.text)

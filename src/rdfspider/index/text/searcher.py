@@ -1,7 +1,8 @@
 """Search in the text index of a crawl: a query enters, ranked Results leave, also while an indexer writes.
 
-tantivy ranks by words and by the weight of each document. Within each block of fifty results, more sources and more in-links
-raise a result's score. Equals are sorted by the field `order`, so that a rebuilt index gives the same ranking.
+tantivy finds the documents with the best words; the formula in `ranking.py` sorts them. Results with all words of the query
+come first; if there are few, those with some of the words follow. Equals are sorted by the field `order`, so that a rebuilt
+index gives the same ranking.
 """
 
 import os
@@ -11,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from math import log2
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,21 +20,30 @@ from typing import Any, NamedTuple
 import msgspec
 import tantivy
 from msgspec import structs
-from tantivy import DocAddress, Query
+from tantivy import DocAddress, Occur, Query
 from xxhash import xxh3_64_intdigest
 
 from rdfspider.errors import UnindexedError, UnreadableError, UsageError
 from rdfspider.index.layout import IndexPaths, advise_rebuild, check_index
 from rdfspider.index.ledger.learned_classes import LearnedClasses
-from rdfspider.index.text.analysis import register_tokenizers, split_text
+from rdfspider.index.text.analysis import choose_stemmer, register_tokenizers, split_text, stem_word
 from rdfspider.index.text.documents import hash_outlinks, read_card
-from rdfspider.index.text.facets import VALUES, count_facets, count_kinds
+from rdfspider.index.text.facets import ENOUGH, VALUES, count_facets, count_kinds, list_values
 from rdfspider.index.text.fields import ASKED, CURSOR_ID
 from rdfspider.index.text.query_language import Clause, Question, parse_question
 from rdfspider.index.text.query_plan import Index, Plan, asks_for_pages, build_plan
+from rdfspider.index.text.ranking import (
+    WEIGHTS,
+    Evidence,
+    Weights,
+    compare_label,
+    explain_match,
+    score_match,
+    weigh_match,
+)
 from rdfspider.index.text.snippets import Marker
-from rdfspider.index.text.suggestions import suggest, suggest_question
-from rdfspider.results import MAX_RESULTS, Card, Facet, Hit, HitKind, Results, Suggestion
+from rdfspider.index.text.suggestions import correct_question, suggest, suggest_question
+from rdfspider.results import MAX_RESULTS, Card, Facet, Hit, HitKind, Results, ScorePart, Suggestion
 from rdfspider.vocabulary.terms import replace_surrogates
 
 MAX_LIMIT = 1_000
@@ -44,17 +54,28 @@ _BLOCK = 50
 _CACHED = 64
 # Up to this many links to a page are counted exactly.
 _COUNTED_LINKS = 10_000
-# Doubling an entity's sources or in-links adds this share to its score.
-_LIFT = 0.1
-_SAME_LABEL = 0.5
-_PHRASE_IN_LABEL = 0.25
+# Labels of a thing that are compared with the query.
+_LABELS_COMPARED = 4
+# Languages whose stemmers words of queries get.
+_LANGUAGES = 4
 # With fewer results than this, the query may be misspelt.
 _FEW = 5
 _SWAP_S = 0.1
 
 Filter = str | Iterable[str] | None
-_Weighed = tuple[float, int, DocAddress]
-"""Score, `order`, and the document's address."""
+_Weighed = tuple[float, int, DocAddress, float, float]
+"""Score of words and weight together, `order`, the document's address; then the score of the words, and the weight."""
+
+
+class _Ranked(NamedTuple):
+    """A result, before it is made ready to show."""
+
+    score: float
+    order: int
+    evidence: Evidence
+    address: DocAddress
+    document: tantivy.Document
+    card: Card
 
 
 class _Counts(NamedTuple):
@@ -68,7 +89,10 @@ class _Counts(NamedTuple):
 class TextIndex:
     """The text index of one crawl's folder, for any number of queries and threads."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, weights: Weights = WEIGHTS) -> None:
+        """Open an index; only benchmarks give other weights."""
+        self._weights = weights
+        self._languages: tuple[tuple[int, ...], tuple[str, ...]] = ((), ())
         self._paths = IndexPaths(folder)
         check_index(self._paths)
         self._commit: tuple[int, ...] = ()
@@ -84,10 +108,13 @@ class TextIndex:
         limit: int = 10,
         offset: int = 0,
         facets: bool | int = False,
+        exact: bool = False,
+        explain: bool = False,
         **filters: Filter,
     ) -> Results:
         """Answer a query.
 
+        Unknown words are corrected unless `exact`; with `explain`, each hit tells the parts of its score.
         Filters are named like the fields of the query language (`ASKED`): `type`, `site` and so on; several values of one mean
         any of them. No text is an error, but a limit or an offset can be. `facets` is the number of values per facet, or True
         for ten."""
@@ -95,18 +122,20 @@ class TextIndex:
         if not isinstance(text, str):
             raise UsageError(f"a search takes words as one text, not {text!r:.40}")
         _check_window(limit, offset)
-        question = _add_filters(parse_question(text), filters)
+        question = parse_question(text)
         index = self._load()
         with _reading(self._paths):
-            results = self._answer(index, question, limit, offset, VALUES if facets is True else int(facets))
-        return replace(results, seconds=time.perf_counter() - start)
+            corrected = "" if exact else correct_question(question, index)
+            asked = _add_filters(parse_question(corrected) if corrected else question, filters)
+            results = self._answer(index, asked, limit, offset, VALUES if facets is True else int(facets), explain)
+        return replace(results, query=question.text, corrected=corrected, seconds=time.perf_counter() - start)
 
     def find_cards(self, text: str, limit: int) -> list[tuple[float, Card]]:
         """Return only the scores and cards of the best results, without snippets and facets."""
         index = self._load()
         with _reading(self._paths):
             ranked, _ = _rank(index, build_plan(parse_question(text), index), limit, 0)
-        return [(score, card) for score, _, _, card in ranked]
+        return [(one.score, one.card) for one in ranked]
 
     def suggest(self, text: str, limit: int = 8) -> list[Suggestion]:
         """Complete typed text with labels, the best first, and classes; after a field such as `site:`, with its values."""
@@ -131,18 +160,27 @@ class TextIndex:
             cards = [read_card(index.searcher.doc(address)) for _, address in found.hits]
         return int(found.count), cards
 
-    def _answer(self, index: Index, question: Question, limit: int, offset: int, facet_values: int) -> Results:
+    def _answer(
+        self, index: Index, question: Question, limit: int, offset: int, facet_values: int, is_explained: bool
+    ) -> Results:
         plan = build_plan(question, index)
-        ranked, total = _rank(index, plan, limit, offset)
-        shown, kinds = self._count(index, question, plan, total, facet_values)
-        marker = Marker(plan)
+        ranked, counts = _rank(index, plan, limit, offset)
+        total = sum(counts)
+        shown, kinds = self._count(index, question, plan, counts, facet_values)
+        # Most results are in the same language.
+        make_marker = cache(partial(Marker, plan))
+        hits = (
+            _make_hit(make_marker(_find_language(one.card)), one, explain_hit(index, plan, one) if is_explained else ())
+            for one in ranked
+        )
         return Results(
             question.text,
-            tuple(_make_hit(marker, *found) for found in ranked),
+            tuple(hits),
             total,
             offset,
             note="; ".join(filter(None, (question.note, plan.note))),
             suggestion=suggest_question(question, index) if total < _FEW else "",
+            with_some_words=counts[1],
             facets=shown,
             kind_counts=kinds,
         )
@@ -188,19 +226,27 @@ class TextIndex:
             raise UnindexedError(_tell_unready(self._paths))
         find_subclasses = partial(self._classes.find_subclasses, commit=self._commit)
         find_superclasses = partial(self._classes.find_superclasses, commit=self._commit)
-        return Index(searcher, self._index.schema, find_subclasses, self._commit, find_superclasses)
+        index = Index(searcher, self._index.schema, find_subclasses, self._commit, find_superclasses)
+        if self._languages[0] != self._commit:
+            with _reading(self._paths):
+                languages = (choose_stemmer(language) for language in list_values(index, "lang")[:_LANGUAGES])
+                self._languages = self._commit, tuple(dict.fromkeys(languages)) or index.languages
+        return replace(index, languages=self._languages[1], weights=self._weights)
 
     def _count(
-        self, index: Index, question: Question, plan: Plan, total: int, facet_values: int
+        self, index: Index, question: Question, plan: Plan, found: tuple[int, int], facet_values: int
     ) -> tuple[tuple[Facet, ...], dict[str, int]]:
-        """Return facets with up to `facet_values` values (none if 0), and the number of results of each kind."""
+        """Return facets with up to `facet_values` values (none if 0), and the number of results of each kind.
+
+        `found` is how many results have all words, and how many only some."""
         key = (index.commit, question.groups or question.text, facet_values)
         with self._lock:
             counts = self._counts.pop(key, None)
-        kinds = counts.kinds if counts else count_kinds(index, question, total)
+        kinds = counts.kinds if counts else count_kinds(index, question, sum(found))
         shown = counts.facets if counts else ()
         if facet_values and not shown:
-            shown = count_facets(index, plan.query, total, facet_values, is_of_pages=asks_for_pages(question))
+            query = plan.some if plan.some and found[1] else plan.query
+            shown = count_facets(index, query, sum(found), facet_values, is_of_pages=asks_for_pages(question))
         with self._lock:
             # The least recently used entry is dropped first.
             self._counts[key] = _Counts(shown, kinds)
@@ -209,48 +255,86 @@ class TextIndex:
         return shown, dict(kinds)
 
 
-def _rank(
-    index: Index, plan: Plan, limit: int, offset: int
-) -> tuple[list[tuple[float, int, tantivy.Document, Card]], int]:
-    """Return scores, in-links, documents and cards of one page of results, and the total number of results."""
+def _rank(index: Index, plan: Plan, limit: int, offset: int) -> tuple[list[_Ranked], tuple[int, int]]:
+    """Return one page of results, and how many have all words and how many only some; these come after the others."""
+    has_all_words = None if plan.some is None else True
+    ranked, count = _rank_matches(index, plan, plan.query, limit, offset, has_all_words=has_all_words)
+    if plan.some is None or count >= ENOUGH:
+        return ranked, (count, 0)
+    rest = Query.boolean_query([(Occur.Must, plan.some), (Occur.MustNot, plan.query)])
+    wanted, start = limit - len(ranked), max(0, offset - count)
+    more, more_count = _rank_matches(index, plan, rest, wanted or 1, start, has_all_words=False)
+    return [*ranked, *more[:wanted]], (count, more_count)
+
+
+def _rank_matches(
+    index: Index, plan: Plan, query: Query, limit: int, offset: int, *, has_all_words: bool | None
+) -> tuple[list[_Ranked], int]:
+    """Return one page of the matches of a query, the best first, and how many there are."""
     first, last = offset // _WINDOW, (offset + limit - 1) // _WINDOW
     order: Any = {"weight_by_field": "weight"} if plan.is_ranked else {"order_by_field": "order"}
-    found: Any = index.searcher.search(plan.query, (last - first + 1) * _WINDOW, offset=first * _WINDOW, **order)
+    found: Any = index.searcher.search(query, (last - first + 1) * _WINDOW, offset=first * _WINDOW, **order)
     weighed: list[_Weighed] = []
     for start in range(0, len(found.hits), _WINDOW):
-        weighed += _weigh(index.searcher, found.hits[start : start + _WINDOW], plan.is_ranked)
+        weighed += _weigh(index, found.hits[start : start + _WINDOW], plan.is_ranked)
     skipped = offset - first * _WINDOW
-    ranked = []
+    ranked: list[_Ranked] = []
     begin = skipped - skipped % _BLOCK
     for start in range(begin, min(skipped + limit, len(weighed)), _BLOCK):
-        ranked += _lift(index, plan, weighed[start : start + _BLOCK])
+        ranked += _score(index, plan, weighed[start : start + _BLOCK], has_all_words)
     return ranked[skipped - begin : skipped - begin + limit], found.count
 
 
-def _weigh(searcher: tantivy.Searcher, hits: Sequence[tuple[float, DocAddress]], is_ranked: bool) -> list[_Weighed]:
+def _weigh(index: Index, hits: Sequence[tuple[float, DocAddress]], is_ranked: bool) -> list[_Weighed]:
     """Sort hits by score and weight, or by weight alone if there are no scores; then by `order`."""
     addresses = [address for _, address in hits]
-    weights = [float(weight or 0.0) for weight in searcher.fast_field_values("weight", addresses)]
-    if is_ranked:
-        # tantivy has already multiplied by the logarithm of the weight, which separates parts from entities too little.
-        scores = [score * weight / log2(2 + weight) for (score, _), weight in zip(hits, weights, strict=True)]
-    else:
-        scores = weights
-    orders = [int(order or 0) for order in searcher.fast_field_values("order", addresses)]
-    return sorted(zip(scores, orders, addresses, strict=True), key=lambda one: one[:2], reverse=True)
+    weights = [float(weight or 0.0) for weight in index.searcher.fast_field_values("weight", addresses)]
+    # tantivy has already multiplied by the logarithm of the weight, which separates parts from entities too little.
+    words = [score / log2(2 + weight) if is_ranked else 1.0 for (score, _), weight in zip(hits, weights, strict=True)]
+    orders = [int(order or 0) for order in index.searcher.fast_field_values("order", addresses)]
+    scores = [weigh_match(*one, index.weights) for one in zip(words, weights, strict=True)]
+    return sorted(zip(scores, orders, addresses, words, weights, strict=True), key=lambda one: one[:2], reverse=True)
 
 
-def _lift(index: Index, plan: Plan, hits: Sequence[_Weighed]) -> list[tuple[float, int, tantivy.Document, Card]]:
-    """Sort hits again by sources, in-links and label, and load their documents."""
-    lifted = []
-    for score, order, address in hits:
+def _score(index: Index, plan: Plan, hits: Sequence[_Weighed], has_all_words: bool | None) -> list[_Ranked]:
+    """Load the documents of hits and sort them by the whole formula."""
+    ranked = []
+    for _, order, address, words, weight in hits:
         document = index.searcher.doc(address)
         card = read_card(document)
+        labels = (card.label, *map(str, document.get_all("label")[1:_LABELS_COMPARED]))
+        language = _find_language(card)
+        likeness, is_in_order = max(_compare(plan, split_text(label)[0], language) for label in labels)
         in_links = _count_in_links(index, card.id if card.kind == HitKind.PAGE else card.url or card.id)
-        lift = 1 + _LIFT * (log2(max(1, card.sources)) + log2(1 + in_links)) + _lift_label(plan.phrase, card.label)
-        lifted.append((score * lift, order, in_links, document, card))
-    lifted.sort(key=lambda one: one[:2], reverse=True)
-    return [(score, in_links, document, card) for score, _, in_links, document, card in lifted]
+        evidence = Evidence(words, weight, likeness, is_in_order, card.sources, in_links, has_all_words)
+        score = score_match(evidence, index.weights)
+        ranked.append(_Ranked(score, order, evidence, address, document, card))
+    return sorted(ranked, key=lambda one: one[:2], reverse=True)
+
+
+def _compare(plan: Plan, label: Sequence[str], language: str) -> tuple[float, bool]:
+    """Return how similar a label in a language is to the query, and whether it has all words in their order."""
+    stems = [stem_word(word, language) for word in label]
+    asked = [[stem_word(part, language) for part in word.parts] for word in plan.plain]
+    likeness = compare_label(stems, asked, plan.rarities)
+    size, phrase = len(plan.phrase), [*plan.phrase]
+    is_in_order = any(label[at : at + size] == phrase for at in range(len(label) - size + 1)) if phrase else False
+    return likeness, is_in_order
+
+
+def explain_hit(index: Index, plan: Plan, found: _Ranked) -> tuple[ScorePart, ...]:
+    """Tell the parts of a result's score, and what each word of the query adds to it."""
+    words = []
+    for word, rarity in zip(plan.plain, plan.rarities, strict=True):
+        try:
+            value = msgspec.json.decode(word.loose.explain(index.searcher, found.address).to_json())["value"]
+        except ValueError:
+            # The document does not have it.
+            value = 0.0
+        if value and found.evidence.has_all_words is False:
+            value += index.weights.presence * rarity
+        words.append(f"{word.text} {value:.2f}")
+    return explain_match(found.evidence, index.weights, ", ".join(words))
 
 
 def _count_in_links(index: Index, url: str) -> int:
@@ -267,19 +351,13 @@ def _count_in_links(index: Index, url: str) -> int:
     return int(found.count)
 
 
-def _lift_label(phrase: Sequence[str], label: str) -> float:
-    """Return the bonus for a label that equals or contains the words of the query in their order."""
-    if not phrase:
-        return 0.0
-    words = split_text(label)[0]
-    if words == [*phrase]:
-        return _SAME_LABEL
-    size = len(phrase)
-    is_part = size > 1 and any(words[at : at + size] == [*phrase] for at in range(len(words) - size + 1))
-    return _PHRASE_IN_LABEL if is_part else 0.0
+def _find_language(card: Card) -> str:
+    """Return the language whose stemmer the words of a document have."""
+    return choose_stemmer(card.languages[0] if card.languages else "")
 
 
-def _make_hit(marker: Marker, score: float, in_links: int, document: tantivy.Document, card: Card) -> Hit:
+def _make_hit(marker: Marker, found: _Ranked, explanation: tuple[ScorePart, ...]) -> Hit:
+    document, card = found.document, found.card
     # `shown` has the original of texts whose indexed form differs.
     stated = msgspec.json.decode(document.get_first("shown") or b"{}", type=dict[str, list[str]])
     labels, texts, lines = (stated.get(field) or document.get_all(field) for field in ("label", "text", "values"))
@@ -289,9 +367,10 @@ def _make_hit(marker: Marker, score: float, in_links: int, document: tantivy.Doc
     return Hit(
         **structs.asdict(card),
         snippet=marker.choose(text for text in shown if text),
-        score=score,
-        in_links=in_links,
+        score=found.score,
+        in_links=found.evidence.in_links,
         marked_label=marker.mark(card.label),
+        explanation=explanation,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import cast
 
-from rdfspider.index.text.analysis import UNSPACED, build_words, normalise_text
+from rdfspider.index.text.analysis import UNSPACED, USUAL_LANGUAGE, build_words, normalise_text, stem_word
 from rdfspider.index.text.query_plan import Plan
 from rdfspider.results import Marked
 
@@ -32,18 +32,20 @@ _WORDS = build_words()
 
 
 class Marker:
-    """Marks the words of one query plan in texts."""
+    """Marks the words of one query plan, and their other forms, in texts."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, language: str = USUAL_LANGUAGE) -> None:
+        self._language = language
+        self._stems = frozenset(stem_word(part, language) for word in plan.plain for part in word.parts)
         self._words, self._prefixes = frozenset(plan.words), tuple(plan.prefixes)
         # Word boundaries are checked at each match: a pattern that includes them takes milliseconds to compile.
         # The longest words come first, because a pattern takes the first alternative that matches.
-        words = sorted({*plan.words, *plan.prefixes}, key=len, reverse=True)
+        words = sorted({*plan.words, *self._stems, *plan.prefixes}, key=len, reverse=True)
         runs = sorted(plan.runs, key=len, reverse=True)
         patterns = [f"({'|'.join(map(re.escape, words))})"] if words else []
         self._pattern = re.compile("|".join([*patterns, *map(re.escape, runs)])) if words or runs else None
         self._has_words = bool(words)
-        self._exact = 0 if plan.prefixes or runs else len(words)
+        self._exact = 0 if plan.prefixes or runs else len(plan.words)
         """How many different words can be shown; 0 if unknown."""
 
     def mark(self, text: str) -> Marked:
@@ -105,7 +107,8 @@ class Marker:
             return 0
         end = cast(re.Match[str], _LETTERS.match(folded, start)).end()
         word = folded[start:end]
-        return end if word in self._words or word.startswith(self._prefixes) else 0
+        is_asked = word in self._words or word.startswith(self._prefixes)
+        return end if is_asked or stem_word(word, self._language) in self._stems else 0
 
 
 def _is_bare(line: str) -> bool:

@@ -8,15 +8,17 @@ Every step is bounded, whatever was typed and however many labels there are.
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 from tantivy import Occur, Query
 
 from rdfspider.index.text.analysis import MAX_START, START_SIZES, split_text, write_start
 from rdfspider.index.text.documents import read_card
 from rdfspider.index.text.facets import list_values
-from rdfspider.index.text.fields import ASKED, WORD_BOOSTS
+from rdfspider.index.text.fields import ASKED, WORD_FIELDS
 from rdfspider.index.text.query_language import KINDS, VALUE, WORD, WORDS, Clause, Question, parse_question
 from rdfspider.index.text.query_plan import Index, build_plan, has_property
+from rdfspider.index.text.words import find_word
 from rdfspider.results import Card, HitKind, NameCount, NameKind, Suggestion
 from rdfspider.vocabulary.names import find_short_name, list_prefixes, shorten_iri, split_iri
 from rdfspider.vocabulary.terms import replace_surrogates
@@ -33,6 +35,8 @@ _MAX_CHARS = 24
 # Shorter words have too many unrelated neighbours at two edits.
 _MIN_CHARS_FOR_TWO = 5
 _MAX_WORDS = 4
+# Similar words that are compared by the other words of a query.
+_MAX_SIMILAR = 5
 _LABELS = 50
 _DIGITS = "0123456789"
 _MAX_TYPED = 200
@@ -64,6 +68,44 @@ def suggest_question(question: Question, index: Index) -> str:
     return text if text != question.text else ""
 
 
+def correct_question(question: Question, index: Index) -> str:
+    """Return the question's text with its unknown plain words corrected; empty if there is nothing to correct.
+
+    A word is unknown if no document has it in any form. Of the similar words that one is taken that most documents have
+    together with the other words of the question, or else the most frequent one."""
+    words = [
+        (clause.start + match.start(), match[0], found[0])
+        for group in question.groups
+        for clause in group
+        if clause.field == WORDS and not (clause.is_phrase or clause.is_prefix or clause.is_excluded)
+        if "://" not in clause.text and clause.start >= 0
+        for match in WORD.finditer(clause.text)
+        if len(found := split_text(match[0])[0]) == 1
+    ]
+    known = [find_word(index.words, word) for _, _, word in words]
+    beside = [word.query for word in known if word.count]
+    text = question.text
+    unknown = [one for one, word in zip(words, known, strict=True) if not word.count]
+    # From the end, so that earlier positions stay valid.
+    for start, typed, word in reversed(unknown[:_MAX_WORDS]):
+        if better := _choose_word(_list_similar(word, index, WORD_FIELDS), index, beside):
+            text = text[:start] + better + text[start + len(typed) :]
+    return text if text != question.text else ""
+
+
+def _choose_word(similar: Sequence[str], index: Index, beside: Sequence[Query]) -> str:
+    """Choose of similar words, the most frequent first, the one that most documents have beside other words."""
+    if not beside or len(similar) < 2:
+        return similar[0] if similar else ""
+    some = Query.boolean_query([(Occur.Should, query) for query in beside])
+    counts = []
+    for word in similar:
+        both = [(Occur.Must, find_word(index.words, word).query), (Occur.Must, some)]
+        found: Any = index.searcher.search(Query.const_score_query(Query.boolean_query(both), 0.0), 1)
+        counts.append(found.count)
+    return similar[counts.index(max(counts))]
+
+
 def _list_words(clause: Clause) -> Iterator[tuple[int, str, tuple[str, ...]]]:
     """Yield the position of each word of a clause, the word, and the fields that may have it."""
     if clause.is_excluded or clause.is_prefix or clause.start < 0 or "://" in clause.text:
@@ -75,25 +117,27 @@ def _list_words(clause: Clause) -> Iterator[tuple[int, str, tuple[str, ...]]]:
             # A word can be replaced only if its indexed form is as long as what was typed.
             words = split_text(match[0])[0]
             if len(words) == 1 and len(words[0]) == len(match[0]):
-                yield clause.start + match.start(), words[0], tuple(WORD_BOOSTS)
+                yield clause.start + match.start(), words[0], WORD_FIELDS
 
 
-def suggest_word(word: str, index: Index, fields: Sequence[str] = tuple(WORD_BOOSTS)) -> str:
+def suggest_word(word: str, index: Index, fields: Sequence[str] = WORD_FIELDS) -> str:
     """Return the most frequent neighbour of a word that is rare or missing in these fields; empty if there is none."""
+    return next(iter(_list_similar(word, index, fields)), "")
+
+
+def _list_similar(word: str, index: Index, fields: Sequence[str]) -> list[str]:
+    """List the neighbours of a word that is rare or missing in these fields, the most frequent first, and few."""
     if not _MIN_CHARS <= len(word) <= _MAX_CHARS or word.isdigit():
-        return ""
+        return []
     count = count_documents(word, index, fields)
     if count > _RARE:
-        return ""
+        return []
     for neighbours in (_list_neighbours(word), _find_near_labels(word, index)):
-        best, best_count = "", 0
-        for neighbour in neighbours:
-            found = count_documents(neighbour, index, fields)
-            if (found, best) > (best_count, neighbour):
-                best, best_count = neighbour, found
-        if best and best_count >= max(1, count * _RATIO):
-            return best
-    return ""
+        counts = {neighbour: count_documents(neighbour, index, fields) for neighbour in neighbours}
+        found = [one for one in counts if counts[one] >= max(1, count * _RATIO)]
+        if found:
+            return sorted(found, key=lambda one: (-counts[one], one))[:_MAX_SIMILAR]
+    return []
 
 
 def count_documents(word: str, index: Index, fields: Sequence[str]) -> int:

@@ -146,7 +146,7 @@ def _is_worth_choosing(count: NameCount) -> bool:
 
 def _search(request: PageRequest, selection: "FacetSelection", kind: str, page: int, limit: int) -> Results:
     indexes, question = request.site.indexes, request.get("q")
-    chosen: dict[str, Any] = {**selection.chosen, "kind": kind}
+    chosen: dict[str, Any] = {**selection.chosen, "kind": kind, "exact": request.get("spell") == "off"}
     has_facets = request.format in ("html", "json")
     results = indexes.search(question, **chosen, limit=limit, offset=(page - 1) * limit, facets=has_facets)
     if not has_facets or not selection.chosen:
@@ -180,7 +180,7 @@ class FacetSelection:
         found = ((field, request.get_all(field)[:_MAX_CHOSEN]) for field in FACET_TITLES)
         self.chosen: dict[str, tuple[str, ...]] = {field: values for field, values in found if values}
         self._question = request.get("q")
-        self._kept = {name: request.get(name) for name in ("kind", "limit") if request.get(name)}
+        self._kept = {name: request.get(name) for name in ("kind", "spell", "limit") if request.get(name)}
 
     def list_kept(self) -> list[tuple[str, str]]:
         """The hidden fields of the form, without the first ontology, which is chosen beside the search box."""
@@ -320,6 +320,7 @@ PAGES = (
                 for field, title in FACET_TITLES.items()
             ),
             Parameter("kind", "entity or page; without it things, and pages where no thing fits."),
+            Parameter("spell", "off searches for unknown words as they are; else they are corrected."),
             Parameter("page", "Which page of results, from 1 on.", kind="integer"),
             Parameter("limit", f"How many results a page has: 1 to {MAX_SHOWN}, else {RESULTS_SHOWN}.", kind="integer"),
         ),
