@@ -13,7 +13,7 @@ from rdfspider.index.text.snippets import CHARS, Marker
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
-    return TextIndex(write_index(tmp_path_factory.mktemp("crawl"), [Thing("tea")]))._load()
+    return TextIndex(write_index(tmp_path_factory.mktemp("crawl"), [Thing("tea")])).load()
 
 
 def show(index: Index, question: str, text: str) -> str:

@@ -300,12 +300,21 @@ def test_the_box_has_the_question_of_a_search_alone(site: Serving) -> None:
 
 
 def test_nothing_found_comes_with_advice(site: Serving) -> None:
-    page = _parse(site.get("/search", q="grene", type="Product"))
+    page = _parse(site.get("/search", q="grene", type="Product", spell="off"))
     assert "Nothing found" in page.text_content()
     suggested = page.xpath('//p[contains(., "Did you mean")]/a')[0]
     assert _list_labels(_parse(site.get(suggested.get("href")))) == ["Green tea"]
-    assert page.xpath('//a[.="Search without what was chosen"]')[0].get("href") == "/search?q=grene"
+    assert page.xpath('//a[.="Search without what was chosen"]')[0].get("href") == "/search?q=grene&spell=off"
     assert "quotation mark has no partner" in _parse(site.get("/search", q='"tea')).text_content()
+
+
+def test_unknown_words_are_corrected_and_can_be_searched_as_typed(site: Serving) -> None:
+    page = _parse(site.get("/search", q="grene", type="Product"))
+    assert _list_labels(page) == ["Green tea"]
+    shown, typed = page.xpath('//p[contains(., "Showing results for")]/a')
+    assert (shown.text_content(), typed.text_content()) == ("green", "grene")
+    assert "Nothing found" in _parse(site.get(typed.get("href"))).text_content()
+    assert "Showing results for" not in _parse(site.get(shown.get("href"))).text_content()
 
 
 def test_results_as_json_and_csv(site: Serving) -> None:

@@ -123,7 +123,7 @@ class TextIndex:
             raise UsageError(f"a search takes words as one text, not {text!r:.40}")
         _check_window(limit, offset)
         question = parse_question(text)
-        index = self._load()
+        index = self.load()
         with _reading(self._paths):
             corrected = "" if exact else correct_question(question, index)
             asked = _add_filters(parse_question(corrected) if corrected else question, filters)
@@ -132,7 +132,7 @@ class TextIndex:
 
     def find_cards(self, text: str, limit: int) -> list[tuple[float, Card]]:
         """Return only the scores and cards of the best results, without snippets and facets."""
-        index = self._load()
+        index = self.load()
         with _reading(self._paths):
             ranked, _ = _rank(index, build_plan(parse_question(text), index), limit, 0)
         return [(one.score, one.card) for one in ranked]
@@ -141,7 +141,7 @@ class TextIndex:
         """Complete typed text with labels, the best first, and classes; after a field such as `site:`, with its values."""
         if not isinstance(text, str):
             raise UsageError(f"suggestions are made for a text, not {text!r:.40}")
-        index = self._load()
+        index = self.load()
         classes = self._classes.list_classes(index.commit)
         with _reading(self._paths):
             return suggest(index, classes, partial(self._classes.search_names, index.commit), text, limit)
@@ -149,7 +149,7 @@ class TextIndex:
     def find_in_links(self, url: str, limit: int = 20, offset: int = 0) -> tuple[int, list[Card]]:
         """Return how many pages link to a page, and some of them in a fixed order."""
         _check_window(limit, offset)
-        index = self._load()
+        index = self.load()
         # One hash, without the fragment.
         targets = hash_outlinks([url])
         if not targets:
@@ -196,7 +196,7 @@ class TextIndex:
         index.config_reader("manual")
         return index
 
-    def _load(self) -> Index:
+    def load(self) -> Index:
         """Return the index as of the last commit."""
         with self._lock:
             try:
