@@ -20,8 +20,9 @@ from rdfspider.interrupts import end_at_interrupt
 
 COMMANDS = {
     "extract": ("extract:extract", "Write every statement that pages make, as RDF quads."),
+    "validate": ("validate:validate", "Tell what is wrong with the structured data of pages."),
     "crawl": ("crawl:crawl", "Crawl from seeds, and keep the structured data of every page."),
-    "demo": ("demo:demo", "Crawl a small web that comes with rdfspider; tell what was found."),
+    "demo": ("demo:demo", "Crawl a small web that comes with rdfspider; tell what is found."),
     "status": ("control:status", "Tell how a crawl goes, or how it ended."),
     "pause": ("control:pause", "Let a running crawl finish what is under way, and wait."),
     "resume": ("control:resume", "Let a paused crawl go on."),
@@ -34,10 +35,10 @@ COMMANDS = {
     "search": ("search:search", "Search what was found."),
     "query": ("query:query", "Ask in SPARQL what was found; the usual prefixes are declared."),
     "entity": ("search:entity", "Tell what pages say of a thing, by whom, and what points at it."),
-    "stats": ("search:stats", "Count the classes, properties, ontologies and sites of the pages."),
+    "stats": ("search:stats", "Count the classes, properties, ontologies and sites of pages."),
     "export": ("query:export", "Write what the pages of a crawl say, or a part of it, to a file."),
     "serve": ("serve:serve", "Show a crawl in the browser: search, explore, query, watch."),
-    "import": ("index:import_archives", "Take pages of WARC files into a crawl, as if it had fetched them."),
+    "import": ("index:import_archives", "Take pages of WARC files into a crawl as if it had fetched them."),
     "filter": ("control:filter_app", "Change or show which links a crawl follows, also while it runs."),
 }
 """Command → its location in `rdfspider.commands` (`module:name`), and its line in `rdfspider --help`, which is also the first

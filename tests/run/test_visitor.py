@@ -11,7 +11,8 @@ from rdfspider.config import Config, FetchConfig, FrontierConfig
 from rdfspider.errors import UnansweredError, UsageError
 from rdfspider.records import Page
 from rdfspider.run import visitor as visitor_module
-from rdfspider.run.visitor import MAX_REDIRECTS, Visitor, read_address
+from rdfspider.run.page_requests import MAX_REDIRECTS, read_address
+from rdfspider.run.visitor import Visitor
 from waiting import PATIENCE_S, wait_until
 from web.server import Answer, Web
 from web.sites import Site, make_page

@@ -1,14 +1,14 @@
 """Split sources into parts: ordered pieces of work of a few megabytes, each readable by one process.
 
-A source is a file, a folder (with everything in it), a pattern, a WARC archive or `-`. A missing one is an error before any
-work starts. Workers read the Pages of their parts themselves, so that pages are not sent between processes.
+A source is a file, a folder (with everything in it), a pattern, a WARC archive, a URL or `-`. A missing one is an error before
+any work starts. Workers read the Pages of their parts themselves, so that pages are not sent between processes.
 """
 
 import glob
 import itertools
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -80,26 +80,45 @@ def plan_parts(
     content_type: str | None = None,
     limit: int,
     part_bytes: int = PART_BYTES,
+    fetch: Callable[[str], Page] | None = None,
 ) -> list[Part]:
     """Return the parts of all sources in the given order; files in a folder are sorted by name.
 
-    `base` is the URL of a single file, or the base of the relative paths of several; archives do not use it.
+    `base` is the URL of a single file, or the base of the relative paths of several; archives do not use it. `fetch` gets the
+    page of a source that is a URL; without it, no URL is a source.
     """
     if sources.count("-") > 1:
         raise UsageError("stdin (-) can be read only once")
     try:
-        return _plan(sources, base, content_type, limit, part_bytes)
+        found = [each for source in sources for each in _find_pages(source, fetch)]
+        return _plan(found, base, content_type, limit, part_bytes)
     except OSError as error:
         raise UsageError(f"{error.filename}: {error.strerror}" if error.filename else str(error)) from error
 
 
+def is_address(source: str) -> bool:
+    """Return whether a source is a URL to be fetched; a file of such a name would be in a folder `https:`."""
+    return source.lower().startswith(("http://", "https://"))
+
+
+def _find_pages(source: str, fetch: Callable[[str], Page] | None) -> Iterator["_Place | PagePart"]:
+    if fetch is not None and is_address(source):
+        page = fetch(source)
+        yield PagePart(page, len(page.body))
+    else:
+        yield from _find_files(source)
+
+
 def _plan(
-    sources: Sequence[str], base: str | None, content_type: str | None, limit: int, part_bytes: int
+    found: Sequence["_Place | PagePart"], base: str | None, content_type: str | None, limit: int, part_bytes: int
 ) -> list[Part]:
-    found = [place for source in sources for place in _find_files(source)]
-    naming = _Naming(base, _common_folder(found), alone=len(found) == 1)
+    in_files = [place for place in found if isinstance(place, _Place)]
+    naming = _Naming(base, _common_folder(in_files), alone=len(in_files) == 1)
     parts: list[Part] = []
-    for kind, places in itertools.groupby(found, key=lambda place: _kind_of(place.path)):
+    for kind, group in itertools.groupby(found, key=_kind_of):
+        members = list(group)
+        parts += [each for each in members if isinstance(each, PagePart)]
+        places = [each for each in members if isinstance(each, _Place)]
         if kind == "files":
             parts += _files_parts(places, naming, content_type, part_bytes)
         elif kind == "stream":
@@ -198,8 +217,11 @@ def _walk_folder(folder: Path) -> Iterator[_Place]:
         raise UsageError(f"{folder}: no files in it")
 
 
-def _kind_of(path: Path) -> str:
-    """Return how a file becomes parts. A stream (a pipe, stdin) can be read only here, and only once."""
+def _kind_of(found: "_Place | PagePart") -> str:
+    """Return how a source becomes parts. A stream (a pipe, stdin) can be read only here, and only once."""
+    if isinstance(found, PagePart):
+        return "page"
+    path = found.path
     if path == _STDIN or not path.is_file():
         return "stream"
     return "archive" if is_archive(path) else "files"

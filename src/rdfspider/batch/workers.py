@@ -20,10 +20,13 @@ from rdfspider.archive.warc_file import Damage
 from rdfspider.batch.counts import PageCounts, count_statements
 from rdfspider.batch.sources import ArchivePart, DamagedPart, FilesPart, PagePart, Part, read_part
 from rdfspider.config import ExtractConfig
+from rdfspider.detect.content import detect_content
 from rdfspider.errors import RdfspiderError
+from rdfspider.extract.page import extract_page
 from rdfspider.formats import ExtractFormat, merge_nquads, page_fragment
-from rdfspider.pipeline import extract_from
 from rdfspider.records import Page, Problem
+from rdfspider.validate.checks import Checks, check_page
+from rdfspider.validate.findings import Finding
 
 # Results of a part whose turn has not come are received up to this size; then its worker waits.
 _EARLY_BYTES = 16 * 1024 * 1024
@@ -40,6 +43,8 @@ class Work:
     """The format of the fragments; None for no fragments."""
     counts: bool = False
     """Whether types and properties are counted."""
+    checks: Checks | None = None
+    """What pages are checked for; None for no checks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,7 @@ class PageResult:
     """Their number by syntax."""
     problems: tuple[Problem, ...] = ()
     counts: PageCounts | None = None
+    findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +113,15 @@ def _run_part(assignment: _Assignment, work: Work) -> Iterator[PageResult | Dama
 
 
 def _run_page(page: Page, work: Work) -> PageResult:
-    found = extract_from(page, work.config)
+    content = detect_content(page, work.config.max_body_bytes)
+    found = extract_page(page, content, work.config)
     quads = {syntax: nquads.count("\n") for syntax, nquads in found.statements.items() if nquads}
     fragment = page_fragment(found.statements, work.file_format) if work.file_format else b""
     counts = count_statements(merge_nquads(found.statements.values())) if work.counts and quads else None
-    return PageResult(page.url, fragment, quads, found.problems, counts)
+    findings: Sequence[Finding] = ()
+    if work.checks is not None:
+        findings = check_page(work.checks, page.url, found.statements, found.problems, content.text)
+    return PageResult(page.url, fragment, quads, found.problems, counts, tuple(findings))
 
 
 def _give_up(page: Page) -> PageResult:
@@ -306,4 +316,4 @@ class _Pool:
 
 
 def _size_of(item: PageResult | Damage) -> int:
-    return len(item.fragment) + 1000 if isinstance(item, PageResult) else 1000
+    return len(item.fragment) + 1000 * (1 + len(item.findings)) if isinstance(item, PageResult) else 1000

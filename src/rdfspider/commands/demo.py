@@ -70,7 +70,7 @@ def demo(
         bool, typer.Option("--serve-only", help="Only serve the sites, until Ctrl-C, to look at them or try commands.")
     ] = False,
 ) -> None:
-    """Crawl a small web that comes with rdfspider; tell what was found.
+    """Crawl a small web that comes with rdfspider; tell what is found.
 
     A dozen invented sites are served on this machine alone (a shop, a museum, a library …), with the faults that real ones have.
     Nothing else is asked. The crawl can be watched and searched in the browser meanwhile, and afterwards until Ctrl-C.

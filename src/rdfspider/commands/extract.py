@@ -17,6 +17,8 @@ from rdfspider.batch.counts import BatchStatistics
 from rdfspider.batch.output import Write, open_output
 from rdfspider.batch.sources import plan_parts
 from rdfspider.batch.workers import PageResult, PartEnd, Work, run_parts
+from rdfspider.commands import options
+from rdfspider.commands.fetching import PageSource
 from rdfspider.config import DocumentSource, ExtractConfig
 from rdfspider.crawl.settings import count_cores
 from rdfspider.errors import UsageError
@@ -38,7 +40,7 @@ def extract(
         typer.Argument(
             metavar="SOURCE",
             help="Files, folders (all that is in them but hidden files), patterns, WARC archives (.warc, .warc.gz, "
-            ".warc.zst; their successful responses and resources), or - for a page on stdin.",
+            ".warc.zst; their successful responses and resources), URLs of pages to fetch now, or - for a page on stdin.",
             show_default=False,
         ),
     ],
@@ -112,6 +114,9 @@ def extract(
         Path | None,
         typer.Option(metavar="FILE", help="A TOML file that names programs or functions for other media types."),
     ] = None,
+    allow_private: options.AllowPrivate = None,
+    resolve: options.Resolve = None,
+    contact: options.Contact = None,
 ) -> None:
     """Write every statement that pages make, as RDF quads.
 
@@ -134,7 +139,8 @@ def extract(
         transforms=(load_transforms(transforms) if transforms else ()) + installed_transforms(),
     )
     written = None if stats and file_format is None and output is None else _choose_format(file_format, output)
-    parts = plan_parts(sources, base=base, content_type=content_type, limit=config.max_body_bytes)
+    fetching = PageSource(allow_private=allow_private, resolve=resolve, contact=contact)
+    parts = plan_parts(sources, base=base, content_type=content_type, limit=config.max_body_bytes, fetch=fetching.fetch)
     work = Work(config, written, counts=stats)
     statistics = BatchStatistics()
     items = run_parts(parts, work, jobs or count_cores())

@@ -157,7 +157,7 @@ def import_archives(
     ] = None,
     index: options.Index = None,
 ) -> None:
-    """Take pages of WARC files into a crawl, as if it had fetched them.
+    """Take pages of WARC files into a crawl as if it had fetched them.
 
     The files may be Common Crawl's, or your own. Nothing is fetched, and links are kept but not followed. What was cut off
     goes on where it was when the same command is run again; pages that the crawl has already, as new or newer, are passed

@@ -256,7 +256,7 @@ def stats(
         StatsFormat, typer.Option("--format", help="Tables, one line of JSON, or a VoID description as Turtle.")
     ] = StatsFormat.text,
 ) -> None:
-    """Count the classes, properties, ontologies and sites of the pages."""
+    """Count the classes, properties, ontologies and sites of pages."""
     found = Crawl.open(folder).stats(top)
     if file_format is StatsFormat.json:
         typer.echo(msgspec.json.encode(found.to_dict()))

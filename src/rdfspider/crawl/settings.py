@@ -52,6 +52,11 @@ def load_config(
     return replace(config, crawl=replace(config.crawl, shards=_decide_shards(asked, file.get(FIXED), config)))
 
 
+def load_flags(flags: Mapping[str, object], environ: Mapping[str, str] = os.environ) -> Config:
+    """Load the settings for work outside of any crawl: those of the environment, and flags."""
+    return _build_config(_ask_environment(environ) | ask_flags(flags), Path())
+
+
 def ask_flags(flags: Mapping[str, object]) -> dict[str, Asked]:
     """Check flags, and return them by the full names of their settings; paths become absolute, because they are stored."""
     found = {}

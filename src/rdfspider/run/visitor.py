@@ -1,73 +1,33 @@
-"""A URL enters, a Visit leaves: the page is fetched and extracted as in a crawl, but nothing is stored.
+"""A URL enters, a Visit leaves: the page is fetched (`page_requests.py`) and extracted as in a crawl, but nothing is stored.
 
-The rules of a crawl apply: robots.txt is fetched first and followed, private addresses are refused, hosts get a pause between
-requests, and every redirect is checked like the first URL. A running crawl does not know of these requests: a visit costs a host
-two requests more, because a user asked for them.
+A visit costs a host two requests more than a running crawl knows of, because a user asked for them.
 """
 
-import asyncio
 import threading
-import time
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rdfspider.codes import FailureCode, LeaseKind, RobotsRule, Truncation
-from rdfspider.config import Config, FetchConfig
+from rdfspider.config import Config
 from rdfspider.crawl.folder import DOCUMENTS
-from rdfspider.crawl.reports.explanations import explain_failure, write_robots
-from rdfspider.crawl.seeds import has_scheme, normalise_seed
-from rdfspider.errors import UnansweredError, UsageError
-from rdfspider.fetch.fetcher import Fetcher
-from rdfspider.fetch.robots import PRODUCT, RobotsTxt, make_user_agent
-from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.keys import origin_of
+from rdfspider.errors import UnansweredError
 from rdfspider.judge.judgement import judge_directives
 from rdfspider.linked_documents import KeptDocuments
-from rdfspider.pace import pace_gap_s
 from rdfspider.processes.calls import KillableCalls
-from rdfspider.records import Capture, Extraction, Failure, Lease, Page, RobotsState
+from rdfspider.records import Extraction, Page
 from rdfspider.run.heavy_pages import extract_by
-from rdfspider.urls import MAX_URL_CHARS, host_of
-from rdfspider.ways import Way
+from rdfspider.run.page_requests import PageAnswer, PageRequests, read_address
 
-MAX_REDIRECTS = 5
 # Time limits are short, because a user waits for the answer.
-_VISIT_S = 45.0
 _READ_S = 15.0
-_MAX_WAIT_S = 15.0
 _TURN_S = 10.0
-_CONNECT_S, _FIRST_BYTE_S, _EXCHANGE_S = 8.0, 12.0, 20.0
-_KNOWN_ORIGINS = 200
-# How often a visit checks whether it was cancelled.
-_LOOK_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
-    """A URL that was requested, or was refused."""
-
-    url: str
-    robots: str = ""
-    """The decision of its robots.txt, in words."""
-    status: int = 0
-    """0 if there was no response."""
-
-
-@dataclass(frozen=True, slots=True)
-class Visit:
+class Visit(PageAnswer):
     """The outcome of a visit."""
 
-    hops: tuple[Hop, ...]
-    """The URL, and those that it redirects to."""
-    refusal: str = ""
-    """Why the last URL was not requested, in words: a rule of robots.txt, a private address. Empty if it was."""
-    failure: str = ""
-    """Why there is no page, in words."""
-    capture: Capture | None = None
-    """The last response."""
     extraction: Extraction | None = None
     """The page's Extraction; None if there is no page."""
     directives: tuple[str, ...] = ()
@@ -78,7 +38,7 @@ class Visitor:
     """Visits pages for users, one at a time, from any thread."""
 
     def __init__(self, folder: Path, config: Config) -> None:
-        self._config = replace(config, fetch=_shorten_timeouts(config.fetch))
+        self._requests = PageRequests(config)
         # Content that a user pastes is as untrusted as any page, so it is extracted in a process that can be killed.
         self._calls = KillableCalls(min(config.run.extract_timeout_s, _READ_S), _TURN_S)
         # A process of their own, so that much pasted content does not delay archived pages.
@@ -87,9 +47,6 @@ class Visitor:
         self._extract = replace(config.extract, documents=documents)
         self._turn = threading.Lock()
         self._end = threading.Event()
-        self._robots: OrderedDict[str, RobotsState] = OrderedDict()
-        self._free_at: OrderedDict[str, float] = OrderedDict()
-        """When the next request to a host may start, by `time.monotonic()`."""
 
     def read(self, page: Page) -> Extraction:
         """Extract a page that a user provides; UnansweredError if too many other calls wait."""
@@ -116,154 +73,16 @@ class Visitor:
         if not self._turn.acquire(timeout=_TURN_S):
             raise UnansweredError("another page is being fetched: try again in a moment")
         try:
-            return self._read_answer(asyncio.run(self._visit_in_time(url, ends)))
-        except TimeoutError:
-            if any(end.is_set() for end in ends):
-                raise UnansweredError(
-                    "the visit was ended: nobody waits for it, or the server is being ended"
-                ) from None
-            raise UnansweredError(f"{url} took more than {_VISIT_S:g} s") from None
+            return self._read_answer(self._requests.request(url, ends))
         finally:
             self._turn.release()
 
-    async def _visit_in_time(self, url: str, ends: Sequence[threading.Event]) -> Visit:
-        wanted = tuple(transform.media_type for transform in self._extract.transforms)
-        agent = make_user_agent(self._config.fetch.contact)
-        fetcher = Fetcher(self._config.fetch, agent, Clock(), pace=self._config.frontier, wanted_types=wanted)
-        try:
-            async with asyncio.timeout(_VISIT_S) as limit:
-                watching = asyncio.create_task(_watch(ends, limit))
-                try:
-                    return await self._follow(fetcher, url)
-                finally:
-                    watching.cancel()
-        finally:
-            await fetcher.close()
-
-    async def _follow(self, fetcher: Fetcher, url: str) -> Visit:
-        hops: list[Hop] = []
-        while True:
-            exchange, robots, refusal = await self._ask(fetcher, url)
-            hops.append(Hop(url, robots, exchange.status if isinstance(exchange, Capture) else 0))
-            if exchange is None:
-                return Visit(tuple(hops), refusal=refusal)
-            if isinstance(exchange, Failure):
-                return Visit(tuple(hops), failure=explain_failure(exchange.code))
-            target = exchange.redirect
-            if target is None:
-                return Visit(tuple(hops), capture=exchange)
-            if len(hops) > MAX_REDIRECTS or any(hop.url == target for hop in hops):
-                return Visit(tuple(hops), failure=f"it redirects on and on, to {target}", capture=exchange)
-            url = target
-
-    async def _ask(self, fetcher: Fetcher, url: str) -> tuple[Capture | Failure | None, str, str]:
-        """Return the response of one URL, the decision of its robots.txt, and if it was not requested, why."""
-        host = host_of(url)
-        found = await fetcher.resolver.resolve(host)
-        if not found.addresses:
-            code = FailureCode(found.failure or FailureCode.DNS)
-            if code is FailureCode.PRIVATE:
-                return None, "", explain_failure(code)
-            return Failure(url, code), "", ""
-        address = found.addresses[0]
-        lease = Lease(LeaseKind.PAGE, host, 0, url, found_as=Way.SEED, addresses=found.addresses)
-        state = await self._find_robots(fetcher, lease, address)
-        rules = RobotsTxt(state.body) if state.rule == RobotsRule.RULES else None
-        line = rules.rule_for(url, PRODUCT) if rules else ""
-        robots = write_robots(state, line, time.time())
-        if state.rule == RobotsRule.UNREACHABLE:
-            return None, robots, f"robots.txt of {origin_of(url)} {robots}"
-        if rules and not rules.allows(url, PRODUCT):
-            return None, robots, f"robots.txt of {origin_of(url)} says `{line}`"
-        await self._wait(host)
-        exchange = await fetcher.fetch_page(lease, address)
-        self._set_pause(host, exchange.duration_s, (rules.crawl_delay(PRODUCT) if rules else None) or 0.0)
-        return exchange, robots, ""
-
-    async def _find_robots(self, fetcher: Fetcher, lease: Lease, address: str) -> RobotsState:
-        """Return the state of the origin's robots.txt, fetching it if it is unknown or expired."""
-        origin = origin_of(lease.url)
-        state = self._robots.pop(origin, None)
-        if state is None or state.expires <= time.time():
-            await self._wait(lease.host)
-            asked = Lease(
-                LeaseKind.ROBOTS, lease.host, 0, f"{origin}/robots.txt", addresses=lease.addresses, robots=state
-            )
-            state, exchange, delay_s = await fetcher.fetch_robots(asked, address, _OpenGate())
-            self._set_pause(lease.host, exchange.duration_s if exchange else 0.0, delay_s or 0.0)
-        self._robots[origin] = state
-        while len(self._robots) > _KNOWN_ORIGINS:
-            self._robots.popitem(last=False)
-        return state
-
-    async def _wait(self, host: str) -> None:
-        wait_s = self._free_at.get(host, 0.0) - time.monotonic()
-        if wait_s > _MAX_WAIT_S:
-            raise UnansweredError(f"{host} is left alone for another {wait_s:.0f} s, as it asks for: try again then")
-        await asyncio.sleep(max(wait_s, 0.0))
-
-    def _set_pause(self, host: str, duration_s: float, crawl_delay_s: float) -> None:
-        self._free_at.pop(host, None)
-        self._free_at[host] = time.monotonic() + pace_gap_s(crawl_delay_s, duration_s, self._config.frontier)
-        while len(self._free_at) > _KNOWN_ORIGINS:
-            self._free_at.popitem(last=False)
-
-    def _read_answer(self, visit: Visit) -> Visit:
+    def _read_answer(self, answer: PageAnswer) -> Visit:
+        visit = Visit(answer.hops, answer.refusal, answer.failure, answer.capture)
         capture = visit.capture
         if capture is None or visit.failure:
             return visit
-        if not 200 <= capture.status < 300:
-            return replace(visit, failure=f"the server answered {capture.status}")
-        if capture.truncated == Truncation.UNWANTED:
-            return replace(visit, failure="its type is none that is read")
         extraction = self.read(capture.page)
         return replace(
             visit, extraction=extraction, directives=judge_directives(capture, extraction, capture.started).directives
         )
-
-
-async def _watch(ends: Sequence[threading.Event], limit: asyncio.Timeout) -> None:
-    """End the time limit when one of the events is set."""
-    while not any(end.is_set() for end in ends):
-        await asyncio.sleep(_LOOK_S)
-    limit.reschedule(asyncio.get_running_loop().time())
-
-
-class _OpenGate:
-    """Admission without limits, as there is one request at a time."""
-
-    async def acquire(self, address: str) -> None:
-        """Return at once."""
-
-    def release(self, address: str) -> None:
-        """Do nothing."""
-
-    async def begin_side_request(self, host: str) -> float:
-        """Allow the request at once."""
-        return 0.0
-
-    def end_side_request(self, host: str, exchange: Capture | Failure) -> None:
-        """Do nothing."""
-
-
-def read_address(text: str) -> str:
-    """Normalise a URL as users write it; UsageError if it is none. Local files are never considered."""
-    url = normalise_seed(prepare_address(text))
-    if url is None or len(url) > MAX_URL_CHARS:
-        raise UsageError(f"{text[:200] or 'the URL is empty'}: not an http or https URL that could be asked for")
-    return url
-
-
-def prepare_address(text: str) -> str:
-    """Prefix an address without a scheme with `//`, so that it cannot be taken for a file name."""
-    text = text.strip()
-    return text if not text or has_scheme(text) else f"//{text.lstrip('/')}"
-
-
-def _shorten_timeouts(config: FetchConfig) -> FetchConfig:
-    return replace(
-        config,
-        connect_timeout_s=min(config.connect_timeout_s, _CONNECT_S),
-        first_byte_timeout_s=min(config.first_byte_timeout_s, _FIRST_BYTE_S),
-        timeout_s=min(config.timeout_s, _EXCHANGE_S),
-    )

@@ -15,9 +15,9 @@ from rdfspider.index.quads.counting import count_values
 from rdfspider.index.quads.described import SOURCES_SHOWN, ValueReader, describe_literal
 from rdfspider.index.quads.selection import MERGE, is_page, restore_blank_nodes, walk_statements
 from rdfspider.results import Source, StatedValue, ValueKind
-from rdfspider.search.conflict_rules import SINGLE, Origin, judge_values
 from rdfspider.search.entity import Entity, EntityProperty
 from rdfspider.urls import is_valid_iri
+from rdfspider.validate.conflict_rules import SINGLE, Origin, judge_values
 from rdfspider.vocabulary.labels import SAME_AS
 from rdfspider.vocabulary.terms import GENID, Fold, blank_prefix
 

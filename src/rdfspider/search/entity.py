@@ -14,8 +14,8 @@ from rdfspider.index.quads.counting import count_references, count_values, list_
 from rdfspider.index.quads.described import SOURCES_SHOWN, ValueReader, find_time, rank_source
 from rdfspider.index.quads.selection import MERGE, RDF_TYPE_NODE, is_page
 from rdfspider.results import NameKind, Source, StatedValue, ValueKind
-from rdfspider.search.conflict_rules import judge_values
 from rdfspider.urls import is_valid_iri
+from rdfspider.validate.conflict_rules import judge_values
 from rdfspider.vocabulary.labels import LABELS, SAME_AS, clean_label, is_visible
 from rdfspider.vocabulary.names import find_short_name, put_known_first, shorten_iri
 
@@ -47,7 +47,7 @@ class EntityProperty:
     value_count: int
     """How many there are; some may not be among `values`."""
     conflict: str = ""
-    """The rule of `search/conflict_rules.py` by which its values contradict each other; empty if they do not."""
+    """The rule of `validate/conflict_rules.py` by which its values contradict each other; empty if they do not."""
 
 
 @dataclass(frozen=True, slots=True)

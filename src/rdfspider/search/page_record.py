@@ -4,7 +4,8 @@ The index knows where the log has the page's outcome. A page of an imported file
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -92,8 +93,20 @@ def read_page(
     extracted, and raise UnreadableError.
     """
     entry = _find_entry(folder, url)
-    if entry is None:
-        return None
+    return _read_entry(folder, entry, config, max_bytes) if entry else None
+
+
+def read_pages(
+    folder: Path, *, config: ExtractConfig | None = _EXTRACTION, max_bytes: int = MAX_BYTES
+) -> Iterator[PageRecord]:
+    """Read the records of all indexed pages; those that the archive no longer has are left out."""
+    with open_ledger(IndexPaths(folder)) as ledger:
+        for entry in ledger.list_pages():
+            with suppress(UnreadableError):
+                yield _read_entry(folder, entry, config, max_bytes)
+
+
+def _read_entry(folder: Path, entry: PageEntry, config: ExtractConfig | None, max_bytes: int) -> PageRecord:
     path = _find_file(folder, entry.source)
     if path is None:
         raise UnreadableError(f"the index does not say where {entry.url} is archived: {advise_rebuild(folder)}")

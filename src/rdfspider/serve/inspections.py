@@ -14,8 +14,8 @@ from rdfspider.errors import UsageError
 from rdfspider.formats import merge_nquads
 from rdfspider.records import Extraction, Problem
 from rdfspider.results import ValueKind
-from rdfspider.search.quality.report import Fault, explain_code
 from rdfspider.serve.replies import CsvTable, PageRequest
+from rdfspider.validate.faults import Fault, explain_code
 from rdfspider.vocabulary.labels import LABELS, LAYOUT, RDF_TYPE
 from rdfspider.vocabulary.prefixes import RDF, XSD
 from rdfspider.vocabulary.terms import fold_iri

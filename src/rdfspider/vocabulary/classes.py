@@ -54,6 +54,11 @@ def list_class_names(iri: str) -> tuple[str, ...]:
     return tuple(names)
 
 
+def list_known_classes() -> frozenset[str]:
+    """Return the short names of all classes of schema.org."""
+    return frozenset(_load_spellings().values())
+
+
 @cache
 def _load_children() -> dict[str, tuple[str, ...]]:
     children: dict[str, list[str]] = {}

@@ -9,11 +9,11 @@ import rdfspider
 from indexed import index_pages
 from rdfspider.results import StatedValue
 from rdfspider.search.attributions import add_entity_syntaxes
-from rdfspider.search.conflict_rules import judge_values
 from rdfspider.search.indexes import Indexes
 from rdfspider.search.quality.conflicts import find_conflicts
 from rdfspider.search.quality.report import inspect_site
 from rdfspider.search.quality.samples import Described, SampledPage, SampledValue
+from rdfspider.validate.conflict_rules import judge_values
 
 S = "http://schema.org/"
 ITEM = "https://a.example/#it"

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rdfspider.search.attributions import ReadStatements, read_texts
-from rdfspider.search.conflict_rules import Origin, find_meanings, find_sides, is_single, normalise_text
 from rdfspider.search.quality.samples import Described, SampledPage
+from rdfspider.validate.conflict_rules import Origin, find_meanings, find_sides, is_single, normalise_text
 from rdfspider.vocabulary.prefixes import SCHEMA
 from rdfspider.vocabulary.terms import GENID
 

@@ -4,7 +4,6 @@ Pages, statements and time are bounded, so that a site of a million pages takes 
 says how much was read.
 """
 
-import re
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -14,12 +13,11 @@ from typing import NamedTuple
 from pyoxigraph import Literal, NamedNode, Store
 
 from rdfspider.index.ledger.reader import PageEntry
-from rdfspider.vocabulary.labels import LABELS, RDF_TYPE, clean_label, decode_references
+from rdfspider.validate.faults import ESCAPED_TWICE
+from rdfspider.validate.page import is_escaped_twice
+from rdfspider.vocabulary.labels import LABELS, RDF_TYPE, clean_label
 from rdfspider.vocabulary.prefixes import RDF, SCHEMA
 from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID, VOCABULARY, blank_prefix, make_graph_iri
-
-ESCAPED_TWICE = "escaped-twice"
-"""The code of a fault that is found in the statements themselves, not during extraction."""
 
 MAX_PAGES = 300
 MAX_SECONDS = 0.7
@@ -27,7 +25,6 @@ _STATEMENTS_A_PAGE = 5_000
 _FACTS_A_PAGE = 500
 _VALUES_A_PROPERTY = 20
 _TEXT_CHARS = 500
-_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _MARKUP = {RDF + "HTML", RDF + "XMLLiteral"}
 _FETCHES = NamedNode(FETCHES_GRAPH)
 _PROBLEM, _DUPLICATE = f"{VOCABULARY}problem-", f"{VOCABULARY}duplicateOf"
@@ -115,11 +112,6 @@ def _read_page(store: Store, page: PageEntry) -> SampledPage:
     if escaped:
         problems[ESCAPED_TWICE] = escaped
     return SampledPage(page.url, page.facts.syntaxes, problems, duplicate_of, nodes, is_cut)
-
-
-def is_escaped_twice(text: str) -> bool:
-    """Return whether a text has character references without being a piece of HTML, where they belong."""
-    return decode_references(text) != text and not _TAG.search(text)
 
 
 def _read_nodes(store: Store, graph: NamedNode) -> tuple[dict[str, Described], bool, int]:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from rdfspider.crawl.seeds import has_scheme
 from rdfspider.errors import UsageError
-from rdfspider.run.visitor import read_address
+from rdfspider.run.page_requests import read_address
 from rdfspider.serve.access import IMAGES_COOKIE
 from rdfspider.serve.rendering import make_address, write_number
 from rdfspider.serve.replies import PageReply, PageRequest, Parameter, SitePage

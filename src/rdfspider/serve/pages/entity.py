@@ -16,13 +16,13 @@ from rdfspider.search.attributions import (
     add_attribution_syntaxes,
     add_entity_syntaxes,
 )
-from rdfspider.search.conflict_rules import group_values
 from rdfspider.search.entity import REFERENCES_SHOWN, Entity, EntityProperty
 from rdfspider.search.entity_lookup import EntityLookup
 from rdfspider.search.name_lookup import list_readings
 from rdfspider.serve.neighbourhood import draw_neighbourhood
 from rdfspider.serve.readable_literals import draw_literal, draw_place, find_place, read_place
 from rdfspider.serve.replies import CsvTable, NotFoundError, PageReply, PageRequest, Parameter, SitePage
+from rdfspider.validate.conflict_rules import group_values
 from rdfspider.vocabulary.labels import (
     ADDRESSES,
     DESCRIPTIONS,

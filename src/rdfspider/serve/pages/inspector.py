@@ -16,7 +16,7 @@ from rdfspider.crawl.reports.explanations import Explanation
 from rdfspider.errors import OtherVersionError, UnansweredError, UnindexedError, UsageError
 from rdfspider.processes.calls import CallError
 from rdfspider.results import Card
-from rdfspider.run.visitor import prepare_address, read_address
+from rdfspider.run.page_requests import prepare_address, read_address
 from rdfspider.search.page_record import PageRecord, forbids_copy, read_copy, read_page
 from rdfspider.serve.inspections import (
     LINKS_SHOWN,

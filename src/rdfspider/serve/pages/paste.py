@@ -8,7 +8,8 @@ from typing import Any
 
 from rdfspider.errors import UsageError
 from rdfspider.records import Page
-from rdfspider.run.visitor import Hop, Visit, read_address
+from rdfspider.run.page_requests import Hop, read_address
+from rdfspider.run.visitor import Visit
 from rdfspider.serve.inspections import (
     SYNTAX_NAMES,
     Inspection,

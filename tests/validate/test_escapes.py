@@ -1,6 +1,6 @@
 import pytest
 
-from rdfspider.search.quality.samples import is_escaped_twice
+from rdfspider.validate.page import is_escaped_twice
 
 
 @pytest.mark.parametrize("text", ["Tom &amp; Jerry", "It&#39;s", "It&#x27;s", "a&nbsp;b", "/?a=1&amp;b=2"])

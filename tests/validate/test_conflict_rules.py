@@ -1,7 +1,7 @@
 import pytest
 
 from rdfspider.results import StatedValue
-from rdfspider.search.conflict_rules import SINGLE, SITES, Origin, group_values, judge_values
+from rdfspider.validate.conflict_rules import SINGLE, SITES, Origin, group_values, judge_values
 
 S = "http://schema.org/"
 ONE, TWO, THREE = (("https://one.example/a", ""), ("https://two.example/a", ""), ("https://www.two.example/b", ""))

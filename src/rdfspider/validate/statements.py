@@ -1,0 +1,104 @@
+"""Statements as rules see them: the N-Quads of a page enter; its things leave, by syntax, with their classes and values.
+
+Only statements with a property that some rule is about are kept; terms stay as they are written in N-Quads.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from rdfspider.validate.terms import ClassTerms, PropertyTerm, PropertyTerms, find_classes
+from rdfspider.vocabulary.labels import RDF_TYPE
+from rdfspider.vocabulary.terms import unescape
+
+MAX_STATEMENTS = 20_000
+"""The most statements of a syntax that are read; no page of use to people has as many."""
+_TYPE = f"<{RDF_TYPE}>"
+_MAX_DEPTH = 8
+_MAPPED = frozenset(("microformats", "meta", "feed", "page"))
+"""Syntaxes that authors write without schema.org: its terms are our own mapping."""
+
+Values = list[tuple[PropertyTerm, str]]
+
+
+class SyntaxStatements:
+    """The things of a page as one syntax describes them."""
+
+    __slots__ = ("_nquads", "_parents", "syntax", "things", "types")
+
+    def __init__(self, syntax: str, nquads: str, terms: PropertyTerms) -> None:
+        self.syntax = syntax
+        self.types: dict[str, tuple[str, ...]] = {}
+        """The terms of each thing's classes, in their order."""
+        self.things: dict[str, Values] = {}
+        """The values of each thing's properties, in their order."""
+        self._nquads = nquads
+        self._parents: dict[str, tuple[str, str]] | None = None
+        self._read(nquads, terms)
+
+    def _read(self, nquads: str, terms: PropertyTerms) -> None:
+        things, types = self.things, self.types
+        lines = nquads.split("\n")
+        for line in lines if len(lines) <= MAX_STATEMENTS else islice(lines, MAX_STATEMENTS):
+            if not line:
+                continue
+            subject, predicate, rest = line.split(" ", 2)
+            # The rest is the value, the graph and the point; a graph has no blanks.
+            if predicate == _TYPE:
+                types[subject] = (*types.get(subject, ()), rest[: rest.rindex(" ", 0, -2)])
+            elif (term := terms[predicate]) is not None:
+                value = rest[: rest.rindex(" ", 0, -2)]
+                known = things.get(subject)
+                if known is None:
+                    things[subject] = [(term, value)]
+                else:
+                    known.append((term, value))
+
+    def find_classes(self, thing: str) -> ClassTerms:
+        """Return the classes of a thing, which may be none."""
+        return find_classes(self.types.get(thing, ()))
+
+    def is_described(self, thing: str) -> bool:
+        """Return whether there is any statement about a thing, with whatever property."""
+        return (
+            thing in self.things
+            or thing in self.types
+            or f"\n{thing} " in self._nquads
+            or self._nquads.startswith(f"{thing} ")
+        )
+
+    @property
+    def parents(self) -> Mapping[str, tuple[str, str]]:
+        """The first thing that has a thing as a value, and the property."""
+        if self._parents is None:
+            self._parents = {}
+            for subject, values in self.things.items():
+                for term, value in values:
+                    if value[0] != '"' and value != subject:
+                        self._parents.setdefault(value, (subject, term.name))
+        return self._parents
+
+    def write_path(self, thing: str, *names: str) -> str:
+        """Write the path to a property of a thing, from the outermost thing, or from the nearest one with an IRI."""
+        path = list(names)
+        for _ in range(_MAX_DEPTH):
+            above = self.parents.get(thing) if thing[0] == "_" else None
+            if above is None:
+                break
+            thing, name = above
+            path.insert(0, name)
+        start = self.find_classes(thing).name
+        return ".".join((start, *path) if start or not path else path)
+
+
+def read_text(literal: str) -> str:
+    """Return the text of a literal of N-Quads."""
+    return unescape(literal[1 : literal.rindex('"')])
+
+
+def read_syntaxes(
+    statements: Mapping[str, str], terms: PropertyTerms, marks: tuple[str, ...]
+) -> Iterator[SyntaxStatements]:
+    """Read the statements of a page; syntaxes without any of the marks, which are namespaces, are left out."""
+    for syntax, nquads in statements.items():
+        if syntax not in _MAPPED and any(mark in nquads for mark in marks):
+            yield SyntaxStatements(syntax, nquads, terms)

@@ -1,0 +1,75 @@
+"""Findings of many pages enter; how often each occurs leaves, by site and class, with examples. Its memory is bounded."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from rdfspider.urls import host_of
+from rdfspider.validate.findings import Finding, Severity
+
+EXAMPLES = 3
+_MAX_KEYS = 20_000
+"""The most rows; what occurs on more sites is counted under the site `""`."""
+
+
+@dataclass(slots=True)
+class Total:
+    """How often a rule is broken by one site's things of one class, in one property."""
+
+    site: str
+    """The host; empty for the rest of very many."""
+    type: str
+    """The class, by short name; empty for none."""
+    rule: str
+    severity: Severity
+    path: str
+    """The property within the class; empty for the thing itself, or the page."""
+    count: int = 0
+    pages: int = 0
+    message: str = ""
+    """That of the first finding, as an example."""
+    examples: list[str] = field(default_factory=list)
+    """Some of the pages."""
+
+
+class Totals:
+    """Adds up findings; pages come one after the other."""
+
+    def __init__(self) -> None:
+        self.pages = 0
+        self.pages_with_findings = 0
+        self.severities = dict.fromkeys(Severity, 0)
+        self._rows: dict[tuple[str, str, str, str], Total] = {}
+        self._last: dict[tuple[str, str, str, str], str] = {}
+
+    def add(self, url: str, findings: Iterable[Finding]) -> None:
+        """Add the findings of one page."""
+        self.pages += 1
+        has_any = False
+        site = host_of(url)
+        for found in findings:
+            has_any = True
+            self.severities[found.severity] += found.count
+            key = (site, found.type, found.rule, found.path.rpartition(".")[2] if "." in found.path else "")
+            if key not in self._rows and len(self._rows) >= _MAX_KEYS:
+                key = ("", *key[1:])
+            row = self._rows.get(key)
+            if row is None:
+                row = self._rows[key] = Total(*key[:3], found.severity, key[3], message=found.message)
+            row.count += found.count
+            if self._last.get(key) != url:
+                self._last[key] = url
+                row.pages += 1
+                if len(row.examples) < EXAMPLES:
+                    row.examples.append(url)
+        self.pages_with_findings += has_any
+
+    def list_rows(self) -> list[Total]:
+        """List all rows: by site, the worst and the most frequent first."""
+        return sorted(
+            self._rows.values(),
+            key=lambda row: (row.site, row.severity.rank, -row.pages, -row.count, row.type, row.path, row.rule),
+        )
+
+    def count_at_least(self, severity: Severity) -> int:
+        """Count the findings that are at least as bad."""
+        return sum(count for each, count in self.severities.items() if each.rank <= severity.rank)
