@@ -179,6 +179,56 @@ def test_examples_run(browser: Browser, site: Serving) -> None:
         expect(page.locator("#answer table tbody tr").first).to_be_visible()
 
 
+def test_rows_with_coordinates_are_on_a_map(browser: Browser, site: Serving) -> None:
+    rows = "('Oslo' 59.91 10.75) ('Rome' '41.9'@it 12.5) ('Nowhere' 91 0) ('Nothing' UNDEF UNDEF)"
+    with open_tab(browser) as page:
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(site.locate("/sparql"))
+        run_query(page, f"SELECT ?name ?lat ?long {{ VALUES (?name ?lat ?long) {{ {rows} }} }}")
+        drawing = page.get_by_role("img", name=re.compile("A map of 2 points in 2 places"))
+        expect(drawing).to_be_visible()
+        expect(drawing.locator(".place-name")).to_have_text(["Oslo", "Rome"])
+        # North is up, and the land is drawn beneath.
+        oslo, rome = (float(one.get_attribute("cy") or 0) for one in drawing.locator(".point").all())
+        assert oslo < rome
+        assert len(drawing.locator(".land").get_attribute("d") or "") > 10_000
+        page.get_by_role("button", name="Closer").click()
+        page.get_by_role("button", name="Closer").click()
+        expect(page.locator("#map .point")).to_have_count(0)
+        page.get_by_role("button", name="Show all points").click()
+        expect(page.locator("#map .point")).to_have_count(2)
+        expect(list_cells(page, 1)).to_have_count(4)
+        # Well-known text has the longitude first.
+        run_query(page, "SELECT ?at { VALUES ?at { 'POINT(10.75 59.91)' } }")
+        expect(page.locator("#map .point title")).to_have_text("59.9100° N 10.7500° E")
+        run_query(page, "SELECT ?n { VALUES ?n { 1 2 } }")
+        expect(list_cells(page, 1)).to_have_count(2)
+        expect(page.locator("#map")).to_be_hidden()
+        assert all(url.startswith(site.locate("/")) for url in asked)
+
+
+def test_queries_are_saved_in_the_browser_and_deleted(browser: Browser, site: Serving) -> None:
+    evil = "<img src=x onerror=alert(1)>"
+    with open_tab(browser) as page:
+        page.goto(site.locate("/sparql"))
+        for name, word in ((evil, "one"), ("Second", "two")):
+            write_query(page, f"SELECT ?word {{ VALUES ?word {{ '{word}' }} }}")
+            page.get_by_label("Name for this query").fill(name)
+            page.get_by_role("button", name="Save", exact=True).click()
+            expect(page.locator("#state")).to_contain_text("Saved: ")
+        page.reload()
+        saved = page.locator("#saved-list a")
+        expect(saved).to_have_text(["Second", evil])
+        saved.nth(1).click()
+        expect(list_cells(page, 1)).to_have_text(["one"])
+        assert "query=" in (saved.first.get_attribute("href") or "")
+        page.get_by_role("button", name="Delete Second").click()
+        expect(saved).to_have_text([evil])
+        page.reload()
+        expect(saved).to_have_text([evil])
+
+
 def test_the_keyboard_gets_into_the_editor_and_out_again(browser: Browser, site: Serving) -> None:
     with open_tab(browser) as page:
         page.goto(site.locate("/sparql"))
@@ -190,7 +240,7 @@ def test_the_keyboard_gets_into_the_editor_and_out_again(browser: Browser, site:
 def test_without_scripts_there_is_a_text_area(browser: Browser, site: Serving) -> None:
     with open_tab(browser, java_script_enabled=False) as page:
         page.goto(site.locate("/sparql"))
-        page.get_by_label("Query").fill(COUNTS)
+        page.get_by_label("Query", exact=True).fill(COUNTS)
         page.get_by_role("button", name="Run").click()
         expect(page.locator("#answer table tbody tr")).to_have_count(5)
 
@@ -200,7 +250,7 @@ def test_where_the_editor_cannot_be_had_a_text_area_does_the_same(browser: Brows
     with open_tab(browser, is_clean=False) as page:
         page.route("**/built/editor.js*", lambda route: route.abort())
         page.goto(site.locate("/sparql"))
-        page.get_by_label("Query").fill(COUNTS)
+        page.get_by_label("Query", exact=True).fill(COUNTS)
         page.keyboard.press("Control+Enter")
         expect(page.locator("#answer table tbody tr")).to_have_count(5)
         expect(page.locator("#chart svg")).to_be_visible()

@@ -141,28 +141,6 @@ def test_what_contradicts_stands_side_by_side(browser: Browser, site: Serving) -
         assert one[1] + one[2] < two[1]
 
 
-def test_what_links_here_is_turned_over(browser: Browser, site: Serving) -> None:
-    """Pages name the vocabulary that their RDFa uses, so all of them link to it."""
-    total = site.get("/entity.json", iri="http://schema.org/").json["reference_count"]
-    assert total > 100
-    with open_tab(browser) as page:
-        page.goto(site.locate("/entity", iri="http://schema.org/"))
-        pager = page.get_by_role("navigation", name="Pages of what links here")
-        seen: set[str] = set()
-        for first in range(1, total + 1, 50):
-            last = min(first + 49, total)
-            expect(pager).to_contain_text(f"{first} to {last} of {total}")
-            rows = page.locator("table.references tbody tr td:first-child a[href^='/entity']")
-            assert rows.count() == last - first + 1
-            seen |= {one.get_attribute("href") or "" for one in rows.all()}
-            if last < total:
-                pager.get_by_role("link", name="Next").click()
-        assert len(seen) == total
-        expect(pager.get_by_role("link", name="Next")).to_have_count(0)
-        pager.get_by_role("link", name="Previous").click()
-        expect(pager).to_contain_text(f"{first - 50} to {first - 1} of {total}")
-
-
 def test_a_thing_on_a_phone(browser: Browser, site: Serving) -> None:
     iri = site.get("/search.json", q="An Atlas of Echoes", type="Book").json["hits"][0]["id"]
     with open_tab(browser, viewport=PHONE, is_mobile=True, has_touch=True) as page:

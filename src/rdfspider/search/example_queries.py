@@ -98,6 +98,14 @@ EXAMPLES = (
         ("datePublished",),
     ),
     ExampleQuery(
+        "Places on a map",
+        "SELECT ?place ?name ?lat ?long\nWHERE {\n"
+        "  ?at schema:latitude|geo:lat|og:latitude ?lat ;\n    schema:longitude|geo:long|og:longitude ?long .\n"
+        "  OPTIONAL { ?whole schema:geo ?at }\n  BIND(COALESCE(?whole, ?at) AS ?place)\n"
+        "  OPTIONAL { ?place NAMES ?name }\n}\nLIMIT 500",
+        proof="?at schema:latitude|geo:lat|og:latitude ?lat",
+    ),
+    ExampleQuery(
         "Statements by site",
         "SELECT ?site (COUNT(?page) AS ?pages) (SUM(?triples) AS ?statements)\nWHERE {\n"
         "  GRAPH <urn:rdfspider:fetches> { ?page void:triples ?triples }\n"

@@ -25,6 +25,8 @@ TEA = {
             "description": {"@value": "Grüner Tee", "@language": "de"},
             "datePublished": "2024-05-06",
             "offers": {"@type": "Offer", "price": 4.5, "priceCurrency": "EUR"},
+            "latitude": 59.9,
+            "longitude": 10.7,
             "odd:brewed in": "water",
         },
         {

@@ -1,7 +1,8 @@
 // The page of queries: runs a query without leaving the page, can end it, and draws what it answers. All of it is there without
-// this script, too, but for the chart, the order of rows and the end of a query. The editor itself is in a bundle of its own,
+// this script, too, but for the chart, the map, the order of rows, saved queries and the end of a query. The editor itself is in a bundle of its own,
 // which is missing where the package was built without npm: the text area stays then.
 import { drawChart, findColumns } from "./editor-chart.js";
+import { startSaved } from "./editor-saved.js";
 import { clean, drawTable, make, makeShortener } from "./editor-table.js";
 
 const ACCEPTED = "application/sparql-results+json, text/turtle;q=0.9";
@@ -17,6 +18,7 @@ const shorten = makeShortener(prefixes);
 const names = new Map();
 let editor = null;
 let underWay = null;
+let drawn = null;
 
 async function start() {
   form.addEventListener("submit", (event) => {
@@ -31,6 +33,7 @@ async function start() {
   });
   find("cancel").addEventListener("click", () => underWay?.abort());
   find("examples").addEventListener("click", takeExample);
+  startSaved(find("saved"), { read: () => area.value.trim(), locate, take, say });
   window.addEventListener("popstate", restore);
   document.querySelectorAll(".scripted").forEach((element) => (element.hidden = false));
   // Beside the editor there is room for them.
@@ -138,7 +141,25 @@ function draw(isTriples, text, isCut, query = area.value.trim()) {
   } else {
     find("chart").replaceChildren();
   }
+  showMap(parsed);
   return told;
+}
+
+/** Show rows with coordinates on a map, whose outline is loaded only then. */
+async function showMap(parsed) {
+  show("map", false);
+  find("map").replaceChildren();
+  if (!parsed?.results?.bindings.length) {
+    return;
+  }
+  drawn = parsed;
+  const { drawMap, findPoints } = await import(form.dataset.map);
+  const points = findPoints(parsed.head.vars, parsed.results.bindings, shorten);
+  // Another answer may have come.
+  if (points && drawn === parsed) {
+    show("map", true);
+    drawMap(find("map"), points);
+  }
 }
 
 function drawRows(parsed, isCut) {
@@ -204,11 +225,16 @@ function takeExample(event) {
   // With a key held, a browser opens another tab: that works without this script.
   if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
     event.preventDefault();
-    write(new URL(link.href).searchParams.get("query"));
-    underWay?.abort();
     find("examples").open = isWide();
-    setTimeout(run);
+    take(new URL(link.href).searchParams.get("query"));
   }
+}
+
+/** Put a query in the place of what is written, and run it. */
+function take(query) {
+  write(query);
+  underWay?.abort();
+  setTimeout(run);
 }
 
 /** The page as it was at another address of its history. */
