@@ -31,6 +31,23 @@ class HitKind(StrEnum):
     __repr__ = str.__repr__
 
 
+class Role(StrEnum):
+    """The place of a document among the results, the most prominent first."""
+
+    MAIN = "main"
+    """A thing that a page is about; it stands for the page."""
+    THING = "thing"
+    """A thing that pages name."""
+    PAGE = "page"
+    """A page without a main thing."""
+    PART = "part"
+    """A part of a thing or of a page: a step, a rating, an image. A result only where its type or role is asked for."""
+    COVERED = "covered"
+    """A page whose main thing stands for it, or a duplicate with what only duplicates describe. A result only of `kind:page`."""
+
+    __repr__ = str.__repr__
+
+
 class NameKind(StrEnum):
     """The kinds of names whose uses are counted."""
 
@@ -104,6 +121,10 @@ class Card(msgspec.Struct, frozen=True, omit_defaults=True):
     """How many sites describe it; if more than 2,000 pages do, how many sites 2,000 of them are on."""
     same: tuple[str, ...] = ()
     """Other IRIs under which pages describe it, if several things were found to be one."""
+    role: Role = Role.THING
+    whole_id: str = ""
+    """The ID of the thing that it is a part of, or the URL of the page; empty if it is no part, or of several things."""
+    whole_label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +195,11 @@ class Hit:
     """Some of the other IRIs under which pages describe it: all of them are one thing (docs/entities.md)."""
     explanation: tuple[ScorePart, ...] = ()
     """The parts of its score, in the order in which they are multiplied and added; empty unless asked for."""
+    role: Role = Role.THING
+    """Its place among the results: the main thing of a page, another thing, a page, or a part of one of them."""
+    whole_id: str = ""
+    """The ID of the thing that it is a part of, or the URL of the page; empty if it is no part, or of several things."""
+    whole_label: str = ""
 
     @property
     def fact_names(self) -> tuple[tuple[str, str], ...]:
@@ -380,7 +406,8 @@ class QueryAnswer:
 
 def list_facts(hit: Hit) -> list[str]:
     """List short facts to show beside a hit's label."""
-    facts = [", ".join(hit.type_names[:3]) or hit.kind, ", ".join(hit.sites[:3])]
+    facts = [", ".join(hit.type_names[:3]) or hit.kind, f"in: {hit.whole_label}" if hit.whole_label else ""]
+    facts.append(", ".join(hit.sites[:3]))
     facts.append(f"{hit.sources:,} sources" if hit.sources > 1 else "")
     facts.append(f"{hit.in_links:,} links to it" if hit.in_links > 1 else "")
     facts.append(hit.day or (f"fetched {hit.fetched_day}" if hit.fetched_day else ""))

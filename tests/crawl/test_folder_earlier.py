@@ -1,5 +1,8 @@
 """A crawl's folder that version 0.1.0 wrote, when its modules were others: it opens, answers as it did, and the crawl goes on.
 
+Its index has another layout: it is refused with the advice to make it again, and then answers as it did, except for searches,
+which have one result a page.
+
 `folder_of_0_1_0.tar.xz` has the folder and what the commands of that version printed about it (`answers.json`). Two sites of a
 loopback web were crawled up to a limit of pages, so that four URLs were left: a redirect, a soft 404, a page that asks for
 noindex, a duplicate, a page that is missing, one that robots.txt forbids, and a sitemap are among the others. Then two pages of
@@ -54,30 +57,33 @@ def read_answer(question: tuple[str, ...], printed: str) -> Any:
     """What was printed, without what differs from one time to the next: how long it took, and the order of what has none."""
     if question[0] == "export":
         return sorted(printed.splitlines())
-    if question[0] == "search":
-        found = json.loads(printed)
-        hits = [{**hit, "score": 0} for hit in found["hits"]]
-        return {**found, "seconds": 0, "hits": sorted(hits, key=lambda hit: str(hit["id"]))}
     return [json.loads(line) for line in printed.splitlines()] if "--json" in question else printed.splitlines()
 
 
-@pytest.mark.parametrize("question", ANSWERS, ids=" ".join)
+@pytest.mark.parametrize("question", [each for each in ANSWERS if each not in OF_THE_INDEX], ids=" ".join)
 def test_it_answers_as_it_did(opened: Path, run: Run, question: tuple[str, ...]) -> None:
     code, printed, told = run(*question, "--dir", opened)
     assert (code, told) == (0, "")
     assert read_answer(question, printed) == read_answer(question, ANSWERS[question])
 
 
-def test_an_index_that_is_made_again_says_the_same(tmp_path: Path, run: Run) -> None:
+def test_its_index_is_refused_and_made_again_says_the_same(tmp_path: Path, run: Run) -> None:
     folder = unpack(tmp_path)
+    code, _, told = run("search", "tea", "--dir", folder)
+    assert code == 2
+    assert f"its layout is '2', this one reads 3; make it again with `rdfspider index --rebuild --dir {folder}`" in told
     assert run("index", "--rebuild", "--dir", folder)[0] == 0
     for question in OF_THE_INDEX:
         printed = run(*question, "--dir", folder)[1]
-        assert read_answer(question, printed) == read_answer(question, ANSWERS[question])
+        if question[0] == "search":
+            assert 0 < len(json.loads(printed)["hits"]) <= len(json.loads(ANSWERS[question])["hits"])
+        else:
+            assert read_answer(question, printed) == read_answer(question, ANSWERS[question])
 
 
 def test_the_crawl_goes_on_with_what_is_left_and_a_new_seed(tmp_path: Path) -> None:
     folder = unpack(tmp_path)
+    command(folder, "index", "--rebuild")
     assert command(folder, "add", "http://d.test/") == "1 new seed\n"
     with Web(lambda host, path, headers: make_page(f"http://{host}{path}")) as web:
         flags = web.resolve({"*.test": "127.0.0.1"})

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from math import log2
 
 from rdfspider.results import NameCount, NameKind
+from rdfspider.vocabulary.class_kinds import is_layout
 from rdfspider.vocabulary.classes import find_superclasses
-from rdfspider.vocabulary.labels import LAYOUT
 from rdfspider.vocabulary.names import find_ontology, find_short_name, list_prefixes
 from rdfspider.vocabulary.prefixes import OG, OWL, PREFIXES, RDF, RDFS, SCHEMA, VCARD, XHV
 
@@ -78,5 +78,5 @@ def _is_telling(kind: NameKind, iri: str) -> bool:
     if find_ontology(iri) in _PLUMBING:
         return False
     if kind == NameKind.CLASS:
-        return iri not in LAYOUT and iri not in _ABSTRACT and not iri.endswith("Action")
+        return not is_layout(iri) and iri not in _ABSTRACT
     return find_short_name(iri) not in _PLAIN_PROPERTIES and iri.startswith(("http://", "https://"))

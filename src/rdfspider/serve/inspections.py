@@ -16,7 +16,8 @@ from rdfspider.records import Extraction, Problem
 from rdfspider.results import ValueKind
 from rdfspider.serve.replies import CsvTable, PageRequest
 from rdfspider.validate.faults import Fault, explain_code
-from rdfspider.vocabulary.labels import LABELS, LAYOUT, RDF_TYPE
+from rdfspider.vocabulary.class_kinds import is_layout
+from rdfspider.vocabulary.labels import LABELS, RDF_TYPE
 from rdfspider.vocabulary.prefixes import RDF, XSD
 from rdfspider.vocabulary.terms import fold_iri
 
@@ -110,7 +111,7 @@ class Outline:
     def main(self) -> OutlineNode | None:
         """The node to read first: of those that are no mere part of another or of the page's layout, the one of which most is
         said; without one, the first."""
-        whole = [thing for thing in self.things if thing.types and not LAYOUT.issuperset(thing.types)]
+        whole = [thing for thing in self.things if not all(map(is_layout, thing.types))]
         return max(whole or self.things[:1], key=lambda thing: thing.count_values(), default=None)
 
 

@@ -13,7 +13,8 @@ from markupsafe import Markup
 from rdfspider.results import StatedValue, ValueKind
 from rdfspider.search.entity import Entity
 from rdfspider.serve.rendering import clean_text, make_address
-from rdfspider.vocabulary.labels import ADDRESSES, IMAGES, PARTS, RDF_TYPE, is_visible
+from rdfspider.vocabulary.class_kinds import ClassKind, find_kind
+from rdfspider.vocabulary.labels import ADDRESSES, IMAGES, RDF_TYPE, is_visible
 from rdfspider.vocabulary.names import shorten_iri, split_iri
 
 _MAX_NODES, _MAX_A_SIDE = 16, 11
@@ -82,7 +83,7 @@ def _list_outward(entity: Entity) -> Iterator[_Neighbour]:
 def _is_part(value: StatedValue) -> bool:
     """Whether a blank node is a mere part, such as a step, whose place is in the list of values."""
     types = [each.text for each in value.inside.get(RDF_TYPE, ())]
-    return bool(types) and PARTS.issuperset(types)
+    return bool(types) and all(find_kind(iri) == ClassKind.PART for iri in types)
 
 
 def _list_inward(entity: Entity) -> Iterator[_Neighbour]:

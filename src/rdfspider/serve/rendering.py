@@ -17,7 +17,8 @@ from markupsafe import Markup, escape
 
 from rdfspider import __version__
 from rdfspider.results import MAX_TYPES, Marked
-from rdfspider.vocabulary.labels import LAYOUT, is_visible
+from rdfspider.vocabulary.class_kinds import is_layout
+from rdfspider.vocabulary.labels import is_visible
 from rdfspider.vocabulary.names import find_local_name, shorten_iri, split_iri
 from rdfspider.vocabulary.readable_values import write_iso_date
 
@@ -114,7 +115,7 @@ def write_local(iri: object) -> Markup:
 
 def choose_types(iris: Sequence[str]) -> Sequence[str]:
     """The classes of a page without those that hold it together; these only where there is nothing else."""
-    return [iri for iri in iris if iri not in LAYOUT] or iris[:1]
+    return [iri for iri in iris if not is_layout(iri)] or iris[:1]
 
 
 def write_types(iris: Sequence[str]) -> list[tuple[str, Markup]]:

@@ -1,6 +1,6 @@
 """Tables of properties that name, describe, show, date or identify an entity; a lower rank is preferred.
 
-Also what makes a text of a page a label: visible characters, decoded references, one line.
+Also what makes a text of a page a label: visible characters without markup, decoded references, one line.
 """
 
 import re
@@ -12,7 +12,6 @@ from rdfspider.vocabulary.prefixes import (
     DC,
     DCTERMS,
     FOAF,
-    NAMESPACES,
     OG,
     OWL,
     PREFIXES,
@@ -31,6 +30,21 @@ SUBCLASS_OF = RDFS + "subClassOf"
 # White space, control characters, and combining marks; and blank characters that Unicode classes as letters or symbols.
 _UNSEEN = frozenset(("Cc", "Cf", "Cs", "Zs", "Zl", "Zp", "Mn", "Me"))
 _REFERENCE = re.compile(r"&(#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+MAX_TITLE = 140
+"""Characters of a shown label."""
+# Characters that only an icon font shows as something: the private use areas.
+_GLYPHS = re.compile("[\ue000-\uf8ff\U000f0000-\U0010ffff]")
+_INLINE_TAG = re.compile(
+    r"</?(?:a|abbr|b|bdi|bdo|big|cite|code|del|em|font|i|ins|kbd|mark|q|s|samp|small|span|strong|sub|sup|tt|u|var|wbr)"
+    r"(?:\s[^<>]{0,1000})?/?>",
+    re.IGNORECASE,
+)
+_TAG = re.compile(
+    r"</?(?:article|aside|blockquote|body|br|button|center|dd|details|div|dl|dt|figcaption|figure|footer|form|h[1-6]|head|header|hr"
+    r"|iframe|img|input|label|legend|li|main|nav|noscript|ol|option|p|picture|pre|script|section|select|source|style|summary|svg"
+    r"|table|tbody|td|textarea|tfoot|th|thead|time|tr|ul|video)(?:\s[^<>]{0,1000})?/?>|<!--.{0,1000}?-->",
+    re.IGNORECASE | re.DOTALL,
+)
 _BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
@@ -45,7 +59,9 @@ LABELS = _rank(
     (_TWITTER + "title", FOAF + "nick", SCHEMA + "legalName", VCARD + "organization-name"),
     (SCHEMA + "alternateName", SCHEMA + "alternativeHeadline", SKOS + "altLabel", SCHEMA + "caption"),
 )
-NO_LABEL_RANK = 9
+TITLE_RANK = 10
+"""The rank of a page's title as a label of what the page is about."""
+NO_LABEL_RANK = 11
 """The rank of a label that is only the end of the entity's IRI."""
 DESCRIPTIONS = _rank(
     (SCHEMA + "description", DCTERMS + "description", DC + "description", _RSS + "description"),
@@ -76,25 +92,6 @@ DATES = _rank(
     (DCTERMS + "date", DC + "date", SCHEMA + "dateCreated", DCTERMS + "created"),
     (SCHEMA + "dateModified", DCTERMS + "modified", OG + "updated_time", _ARTICLE + "modified_time"),
 )
-PARTS = frozenset(
-    SCHEMA + name
-    for name in (
-        "ImageObject ListItem BreadcrumbList Rating AggregateRating Offer AggregateOffer PostalAddress "
-        "GeoCoordinates ContactPoint SearchAction ReadAction CommentAction EntryPoint InteractionCounter "
-        "QuantitativeValue PropertyValue PropertyValueSpecification HowToStep HowToSection "
-        "NutritionInformation SiteNavigationElement WebPageElement WPHeader WPFooter WPSideBar WPAdBlock "
-        "OpeningHoursSpecification MonetaryAmount PriceSpecification UnitPriceSpecification "
-        "SpeakableSpecification ItemList MerchantReturnPolicy OfferShippingDetails ShippingDeliveryTime "
-        "DefinedRegion Answer Comment "
-    ).split()
-) | {
-    FOAF + "Image",
-    *(namespace + "Breadcrumb" for namespace in NAMESPACES["dv"]),
-    VCARD + "Address",
-}
-"""Classes of entities that are only part of another entity, or of a page's layout."""
-LAYOUT = PARTS | {SCHEMA + name for name in ("WebPage", "WebSite", "CollectionPage", "ItemPage", "WebPageElement")}
-"""Classes of entities that hold a page together and are hardly ever what it is about."""
 
 
 def is_visible(text: str) -> bool:
@@ -103,8 +100,29 @@ def is_visible(text: str) -> bool:
 
 
 def clean_label(text: str) -> str:
-    """Return a label on one line, with character references decoded."""
-    return " ".join(decode_references(text).split())
+    """Return a label on one line, without markup and the glyphs of icon fonts, and with character references decoded."""
+    text = " ".join(clean_text(text).split())
+    return text if text.isascii() else " ".join(_GLYPHS.sub(" ", text).split())
+
+
+def clean_text(text: str) -> str:
+    """Return a text without HTML's tags, and with character references decoded."""
+    text = decode_references(text)
+    return _TAG.sub(" ", _INLINE_TAG.sub("", text)) if "<" in text else text
+
+
+def cut_label(label: str) -> str:
+    """Return a label of the length of a title, cut after a word; some pages give whole articles as names."""
+    if len(label) <= MAX_TITLE:
+        return label
+    head = label[: MAX_TITLE - 1]
+    space = head.rfind(" ")
+    return f"{(head[:space] if space > MAX_TITLE // 2 else head).rstrip(' ,;:.-–—')}…"
+
+
+def normalise_label(label: str) -> str:
+    """Return a label for comparison: case and spaces do not matter."""
+    return " ".join(label.casefold().split())
 
 
 def decode_references(text: str) -> str:

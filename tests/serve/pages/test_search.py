@@ -40,6 +40,9 @@ PAGES: dict[str, object] = {
     "https://cars.example/van": _state("Vehicle", "Tea van", datePublished="2019-01-01"),
     "https://cars.example/car": _state("Car", "Tea car"),
     "https://shop.example/black": _state("Product", "Black tea", **{"@id": "https://tea.example/black#it", "sku": "B2"}),
+    "https://how.example/pot": _state(
+        "HowTo", "Brewing a pot", step=[{"@type": "HowToStep", "name": "Boil", "text": "until it whistles"}]
+    ),
     "https://people.example/": '<html lang="de"><title>Leute</title><body vocab="http://xmlns.com/foaf/0.1/" typeof="Person">'
     '<b property="name">Ada</b> wrote of zeppelins',
     "https://evil.example/label": _hide(
@@ -111,19 +114,29 @@ def test_images_of_others_are_asked_for_only_by_those_who_want_them(site: Servin
 def test_pages_are_on_a_tab(site: Serving) -> None:
     page = _parse(site.get("/search", q="tea"))
     tabs = {link.text_content(): link for link in page.cssselect(".tabs a")}
-    assert list(tabs) == ["Things 4", "Pages 5"]
-    assert tabs["Things 4"].get("aria-current") == "true"
+    assert list(tabs) == ["All 4", "Things 4", "Pages 5"]
+    assert tabs["All 4"].get("aria-current") == "true"
     page = _parse(site.get(tabs["Pages 5"].get("href")))
     assert len(page.cssselect('.hit[data-kind="page"]')) == 5
     assert page.cssselect(".hit .where a")[0].get("rel") == "noopener noreferrer nofollow"
 
 
-def test_pages_are_shown_where_no_thing_fits(site: Serving) -> None:
+def test_a_page_is_one_result_its_main_thing_or_itself(site: Serving) -> None:
     page = _parse(site.get("/search", q="zeppelins"))
-    assert _list_labels(page) == ["Leute"]
-    assert "No thing fits" in page.text_content()
-    assert _list_labels(_parse(site.get("/search", q="zeppelins", kind="entity"))) == []
+    assert _list_labels(page) == ["Ada"]
+    assert _list_labels(_parse(site.get("/search", q="zeppelins", kind="page"))) == ["Leute"]
     assert _list_labels(_parse(site.get("/search", q="tea kind:page", kind="entity"))) != []
+    assert "https://evil.example/page" in [hit["id"] for hit in site.get("/search.json", q="evilname").json["hits"]]
+
+
+def test_a_part_is_shown_in_its_whole(site: Serving) -> None:
+    page = _parse(site.get("/search", q="", type="HowToStep"))
+    [link] = page.cssselect(".hit .whole a")
+    assert _list_labels(page) == ["Boil"]
+    assert link.text_content() == "Brewing a pot"
+    assert "Boil" not in _list_labels(_parse(site.get("/search", q="boil")))
+    assert _list_labels(_parse(site.get("/search", q="boil"))) == ["Brewing a pot"]
+    assert "Brewing a pot" in site.get(link.get("href")).text
 
 
 def test_types_are_a_tree_whose_values_are_links(site: Serving) -> None:
@@ -265,7 +278,8 @@ def test_pages_of_results_are_turned(site: Serving) -> None:
     second = _parse(site.get(first.xpath('//link[@rel="next"]')[0].get("href")))
     assert len(_list_labels(second)) == len(PAGES) - 10
     assert second.cssselect('.pager a[rel="prev"]')[0].get("href") == "/search?kind=page&page=1"
-    assert not set(_list_labels(first)) & set(_list_labels(second))
+    shown = [{link.get("href") for link in each.cssselect(".hit h3 a")} for each in (first, second)]
+    assert not shown[0] & shown[1]
     beyond = _parse(site.get("/search", kind="page", page="7"))
     assert f"No more results, of {len(PAGES)}" in beyond.text_content()
 

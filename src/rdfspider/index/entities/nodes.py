@@ -19,7 +19,8 @@ from rdfspider.vocabulary.labels import (
     LABELS,
     RDF_TYPE,
     SUBCLASS_OF,
-    decode_references,
+    clean_label,
+    clean_text,
     is_visible,
 )
 from rdfspider.vocabulary.names import find_ontology
@@ -35,6 +36,7 @@ _MAX_NAMES = 2_000
 """Classes, properties and ontologies of one page that are counted."""
 _MAX_NODE_STATEMENTS = 2_000
 """Per subject, for texts and links each; further statements are only counted."""
+_MAX_OWNERS = 4
 _TYPE, _SUBCLASS, _LABEL, _DESCRIPTION, _DATE, _ADDRESS, _IMAGE = range(1, 8)
 _ROLES = {
     _TYPE: {RDF_TYPE: 0},
@@ -89,7 +91,8 @@ class Node:
     languages: set[str] = field(default_factory=set)
     syntaxes: list[str] = field(default_factory=list)
     date: Date | None = None
-    is_object: bool = False
+    owners: list[str] = field(default_factory=list)
+    """The first nodes that point to it."""
     label: str = ""
     """The best of its labels."""
 
@@ -190,16 +193,17 @@ def _add_literal(node: Node, predicate: str, role: int, rank: int, literal: str)
     text = literal[1 : end if end <= MAX_VALUE else MAX_VALUE + 1].strip()
     if "\\" in text:
         text = unescape(text).strip()
-    if "&" in text:
-        text = decode_references(text).strip()
+    if "&" in text or "<" in text:
+        text = clean_text(text).strip()
     if not text:
         return
     if language:
         node.languages.add(language)
     node.texts.append((predicate, text))
     if role == _LABEL:
-        if is_visible(text[:MAX_LABEL]):
-            node.labels.append((rank, language, " ".join(text[:MAX_LABEL].split())))
+        label = clean_label(text[:MAX_LABEL])
+        if is_visible(label):
+            node.labels.append((rank, language, label))
     elif role == _DESCRIPTION:
         node.descriptions.append((rank, language, text))
     elif role == _DATE and (date := read_date(text)) is not None:
@@ -221,13 +225,13 @@ def is_web(address: str) -> bool:
 
 
 def _connect(nodes: dict[str, Node]) -> None:
-    """Set each node's label, and whether another node points to it."""
+    """Set each node's label, and which other nodes point to it."""
     for name, node in nodes.items():
         if node.labels:
             node.label = min(node.labels)[2]
         for _, target in node.links:
-            if target != name and (other := nodes.get(target)) is not None:
-                other.is_object = True
+            if target != name and (other := nodes.get(target)) is not None and len(other.owners) < _MAX_OWNERS:
+                other.owners.append(name)
 
 
 def _count(facts: PageSummary, classes: Counter[str], predicates: Counter[str]) -> None:

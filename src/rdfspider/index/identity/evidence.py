@@ -19,7 +19,8 @@ from rdfspider.index.identity.identifiers import (
     read_orcid,
 )
 from rdfspider.index.identity.likeness import ANY, find_kind
-from rdfspider.vocabulary.labels import NO_LABEL_RANK, PARTS
+from rdfspider.results import Role
+from rdfspider.vocabulary.labels import NO_LABEL_RANK
 from rdfspider.vocabulary.prefixes import DC, DCTERMS, FOAF, OWL, PREFIXES, SCHEMA, VCARD
 
 MAX_EVIDENCE = 24
@@ -77,7 +78,7 @@ def list_claims(contributions: Mapping[bytes, Contribution], find_domain: FindDo
 
 def list_evidence(entity: bytes, contribution: Contribution, find_domain: FindDomain) -> list[Evidence]:
     """What may join a thing with others, according to one page; parts of things are joined with nothing."""
-    if not PARTS.isdisjoint(contribution.types):
+    if contribution.role == Role.PART:
         return []
     found = list(_read_stated(contribution))
     if "orcid.org/" in contribution.id or "doi.org/" in contribution.id or "wikidata.org/" in contribution.id:

@@ -6,6 +6,7 @@ what it added before. Other processes read at the same time (`reader.py`), and s
 
 import secrets
 import sqlite3
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -19,7 +20,7 @@ from rdfspider.index.entities.contributions import Contribution, PageReading
 from rdfspider.index.entities.nodes import PageSummary
 from rdfspider.index.identity.components import MAX_MEMBERS, Splits, join_things
 from rdfspider.index.identity.evidence import Claim
-from rdfspider.results import NameKind
+from rdfspider.results import NameKind, Role
 
 _CACHE_KIB = 65_536
 _JOURNAL_BYTES = 64_000_000
@@ -33,7 +34,7 @@ CREATE TABLE IF NOT EXISTS pages(
 CREATE INDEX IF NOT EXISTS pages_by_due ON pages(due) WHERE due > 0;
 CREATE INDEX IF NOT EXISTS pages_by_rank ON pages(rank);
 CREATE INDEX IF NOT EXISTS pages_by_site ON pages(site, id);
-CREATE TABLE IF NOT EXISTS contributions(page INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS contributions(page INTEGER PRIMARY KEY, data BLOB NOT NULL, text BLOB);
 CREATE TABLE IF NOT EXISTS mentions(
   entity BLOB NOT NULL, rank INTEGER NOT NULL, page INTEGER NOT NULL, start INTEGER NOT NULL, size INTEGER NOT NULL,
   PRIMARY KEY (entity, rank, page)) WITHOUT ROWID;
@@ -63,8 +64,8 @@ CREATE TRIGGER IF NOT EXISTS site_removed AFTER DELETE ON name_sites
   BEGIN UPDATE names SET sites = sites - 1 WHERE id = old.name; END;
 """
 _MENTIONS = (
-    "SELECT p.url, p.host, p.site, p.language, p.time, substr(c.data, m.start, m.size) FROM mentions m"
-    " CROSS JOIN pages p ON p.id = m.page CROSS JOIN contributions c ON c.page = m.page"
+    "SELECT p.url, p.host, p.site, p.language, p.time, substr(c.data, m.start, m.size), c.text"
+    " FROM mentions m CROSS JOIN pages p ON p.id = m.page CROSS JOIN contributions c ON c.page = m.page"
 )
 _PLACES = (
     "SELECT p.site, m.rank, m.page FROM mentions m CROSS JOIN pages p ON p.id = m.page"
@@ -72,6 +73,10 @@ _PLACES = (
 )
 MAX_MENTIONS = 48
 """An entity is merged from what at most this many pages state about it."""
+MAX_TEXT = 100_000
+"""Characters of a page's text that are indexed."""
+_LEVEL = 1
+"""Of compression: texts are written once and seldom read."""
 _MAX_PLACES = 2_000
 """How many pages of an entity are considered to find pages of different sites."""
 _PAGES_A_STEP = 1000
@@ -129,6 +134,8 @@ class Mention(NamedTuple):
     language: str
     time: float
     contribution: Contribution
+    text: str = ""
+    """The page's text, if the page is about the entity."""
 
 
 def rank_page(url: str) -> int:
@@ -188,7 +195,9 @@ class Ledger:
             data += contribution
             self._sources[entity] = self._sources.get(entity, 0) + 1
         if mentions:
-            self._db.execute("INSERT INTO contributions VALUES (?, ?)", (page, data))
+            # The text of a page is found with its main thing, which other pages may describe too.
+            text = zlib.compress(outcome.text[:MAX_TEXT].encode(), _LEVEL) if reading.main else None
+            self._db.execute("INSERT INTO contributions VALUES (?, ?, ?)", (page, data, text))
             self._db.executemany("INSERT INTO mentions VALUES (?, ?, ?, ?, ?)", mentions)
         if facts.claims:
             self._note_claims(facts.claims)
@@ -507,5 +516,7 @@ class _UsageCounts:
         self._pages.clear()
 
 
-def _read_mention(row: tuple[str, str, str, str, float, bytes]) -> Mention:
-    return Mention(*row[:5], msgspec.msgpack.decode(row[5], type=Contribution))
+def _read_mention(row: tuple[str, str, str, str, float, bytes, bytes | None]) -> Mention:
+    contribution = msgspec.msgpack.decode(row[5], type=Contribution)
+    text = zlib.decompress(row[6]).decode() if row[6] and contribution.role == Role.MAIN else ""
+    return Mention(*row[:5], contribution, text)

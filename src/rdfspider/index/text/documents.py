@@ -16,27 +16,32 @@ import tantivy
 from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
 from rdfspider.archive.outcomes import Outcome
-from rdfspider.index.entities.contributions import PART_WEIGHT, Contribution, PageReading
+from rdfspider.codes import DuplicateKind
+from rdfspider.index.entities.contributions import Contribution, PageReading
 from rdfspider.index.entities.nodes import MAX_IRI, Text
 from rdfspider.index.identity.components import list_iris
-from rdfspider.index.ledger.writer import Mention
+from rdfspider.index.ledger.writer import MAX_TEXT, Mention
 from rdfspider.index.text.analysis import split_scripts
 from rdfspider.index.text.fields import CURSOR_ID, Subject, Terms, Texts, fill_fields, make_id
 from rdfspider.index.text.highlights import choose_facts
-from rdfspider.results import MAX_TYPES, Card, HitKind, SourcePage
+from rdfspider.results import MAX_TYPES, Card, HitKind, Role, SourcePage
+from rdfspider.vocabulary.class_kinds import ClassKind, find_kind, sort_types
 from rdfspider.vocabulary.classes import list_class_names, list_facet_classes
 from rdfspider.vocabulary.dates import bound_date
-from rdfspider.vocabulary.labels import clean_label, decode_references, is_visible
+from rdfspider.vocabulary.labels import clean_label, cut_label, decode_references, is_visible
 from rdfspider.vocabulary.names import find_field_name, find_ontology, find_short_name, list_prefixes, put_known_first
 from rdfspider.vocabulary.prefixes import SCHEMA
 
 Fields = dict[str, object]
 
-_MAX_TEXT = 100_000
-"""Characters of a page's main text."""
+_MAX_TEXTS = 3
+"""Pages whose text is found with the entity that they are about."""
 _MAX_VALUES, _MAX_CHARS = 400, 30_000
 """Values, and their characters, per document."""
 _MAX_NAMES, _MAX_SITES, _MAX_LABELS = 200, 500, 16
+_MAX_ADDRESSES = 100
+_ROLES = tuple(Role)
+_SUGGESTED = (Role.MAIN, Role.THING, Role.PAGE)
 _MAX_OUTLINKS = 5_000
 _MAX_DESCRIPTION, _MAX_LABEL = 1_000, 500
 _SHOWN_PAGES, _SHOWN = 10, 16
@@ -81,17 +86,25 @@ def build_entity(
     contributions = [mention.contribution for mention in mentions]
     weight = max(contribution.weight for contribution in contributions)
     labels = _choose_labels(mentions)
-    types = put_known_first(_rank_names(iri for contribution in contributions for iri in contribution.types))
+    types = sort_types(
+        put_known_first(_rank_names(iri for contribution in contributions for iri in contribution.types))
+    )
     languages = _rank_names(language for mention in mentions for language in _languages_of(mention))
     syntaxes = sorted({syntax for contribution in contributions for syntax in contribution.syntaxes})
     dates = [contribution.date for contribution in contributions if contribution.date]
     best = min((rank for rank, _ in dates), default=0)
     date = max((time for rank, time in dates if rank == best), default=0.0)
+    role = min((contribution.role for contribution in contributions), key=_ROLES.index)
+    # What is a part of two things, such as a logo, is shown without either.
+    wholes = {contribution.whole for contribution in contributions} if role == Role.PART else set()
+    whole = wholes.pop() if len(wholes) == 1 else ("", "")
+    abouts = sorted((mention.url, mention.text) for mention in mentions if mention.contribution.role == Role.MAIN)
+    text = "\n".join(text for _, text in abouts[:_MAX_TEXTS] if text)[:MAX_TEXT]
     newest = sorted(mentions, key=lambda mention: (-mention.time, mention.url))[:_SHOWN_PAGES]
     card = Card(
         id=members[0] if members else min(contribution.id for contribution in contributions),
         kind=HitKind.ENTITY,
-        label=labels[0],
+        label=cut_label(labels[0]),
         description=_choose_text([contribution.description for contribution in contributions]),
         types=tuple(types[:MAX_TYPES]),
         url=_choose_address(contribution.url for contribution in contributions),
@@ -102,9 +115,12 @@ def build_entity(
         sources=sources,
         pages=tuple(dict.fromkeys(SourcePage(mention.url, mention.time) for mention in newest)),
         date=bound_date(date) if dates else 0.0,
-        facts=choose_facts(contributions, labels) if weight > PART_WEIGHT else (),
+        facts=choose_facts(contributions, labels) if role != Role.PART else (),
         site_count=max(1, len(sites)),
         same=list_iris(members)[:_SHOWN],
+        role=role,
+        whole_id=whole[0],
+        whole_label=cut_label(whole[1]),
     )
     names = {
         iri for contribution in contributions for each in (contribution.values, contribution.links) for iri, _ in each
@@ -117,14 +133,15 @@ def build_entity(
         Subject(
             digest=entity,
             card=card,
-            texts=_split_texts(labels, values),
+            texts=_split_texts(labels, values, decode_references(text) if text else None),
             terms=_list_terms(types[:_MAX_NAMES], sorted(names)[:_MAX_NAMES], sorted(inner)[:_MAX_NAMES]),
             properties=properties,
             sites=_choose_sites(sites),
             hosts={mention.host for mention in mentions},
             languages=tuple(languages),
             weight=weight,
-            is_suggested=weight > PART_WEIGHT,
+            is_suggested=role in _SUGGESTED,
+            addresses=_list_addresses(contributions, [url for url, _ in abouts]),
         )
     )
 
@@ -136,14 +153,14 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
     own, facts = reading.own, reading.facts
     title = clean_label(outcome.title[:_MAX_LABEL])
     names = [label for _, _, label in own.labels] if own else []
-    types = put_known_first(sorted(facts.classes, key=lambda iri: (-facts.classes[iri], iri)))
+    types = sort_types(put_known_first(sorted(facts.classes, key=lambda iri: (-facts.classes[iri], iri))))
     languages = [outcome.language] if outcome.language else []
     card = Card(
         id=outcome.url,
         kind=HitKind.PAGE,
-        label=(title if is_visible(title) else "") or _choose_title(reading) or outcome.url,
+        label=cut_label((title if is_visible(title) else "") or _choose_title(reading) or outcome.url),
         description=own.description[2][:_MAX_DESCRIPTION] if own and own.description else "",
-        types=tuple(types[:MAX_TYPES]),
+        types=tuple([iri for iri in types if find_kind(iri) != ClassKind.PART][:MAX_TYPES]),
         url=outcome.url,
         image=own.image if own else "",
         sites=(site,),
@@ -152,6 +169,7 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
         pages=(SourcePage(outcome.url, outcome.time),),
         date=_find_page_date(outcome, reading),
         duplicate_of=outcome.duplicate_of[:MAX_IRI],
+        role=Role.COVERED if reading.main or is_copy(outcome) else Role.PAGE,
     )
     labels = list(dict.fromkeys([card.label, *names]))[:_MAX_LABELS]
     contributions = [own] if own else []
@@ -160,7 +178,7 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
         Subject(
             digest=xxh3_128_digest(outcome.url.encode("utf-8", "replace")),
             card=card,
-            texts=_split_texts(labels, values, decode_references(outcome.text[:_MAX_TEXT])),
+            texts=_split_texts(labels, values, decode_references(outcome.text[:MAX_TEXT])),
             terms=_list_terms(
                 types[:_MAX_NAMES], sorted(facts.properties)[:_MAX_NAMES], ontologies=sorted(facts.ontologies)
             ),
@@ -169,10 +187,21 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
             hosts=(host,),
             languages=tuple(languages),
             weight=_REPEATED_WEIGHT if outcome.duplicate_of else 1.0,
-            is_suggested=not outcome.duplicate_of,
+            is_suggested=card.role in _SUGGESTED and not outcome.duplicate_of,
             outlinks=hash_outlinks(outcome.outlinks),
         )
     )
+
+
+def is_copy(outcome: Outcome) -> bool:
+    """Return whether a page repeats another one that was fetched; a canonical URL may never have been."""
+    return bool(outcome.duplicate_of) and outcome.duplicate in (DuplicateKind.EXACT, DuplicateKind.NEAR)
+
+
+def _list_addresses(contributions: Sequence[Contribution], urls: Sequence[str]) -> list[str]:
+    """List the IRIs of an entity, and the URLs of pages that are about it."""
+    iris = (node for contribution in contributions for node in contribution.nodes if node.startswith(_ADDRESSES))
+    return list(dict.fromkeys((*iris, *urls)))[:_MAX_ADDRESSES]
 
 
 def hash_outlinks(outlinks: Iterable[str]) -> list[int]:
@@ -269,6 +298,8 @@ def _choose_title(reading: PageReading) -> str:
     """Return the label of the page's main entity."""
     if reading.own is not None and reading.own.labels:
         return reading.own.labels[0][2]
+    if reading.main is not None:
+        return reading.contributions[reading.main].labels[0][2]
     candidates = [(-each.weight, *each.labels[0]) for each in reading.contributions.values()]
     return min(candidates)[3] if candidates else ""
 

@@ -13,8 +13,8 @@ from typing import Any
 from tantivy import Occur, Query
 
 from rdfspider.index.text.fields import BUCKETS, FACETS
-from rdfspider.index.text.query_language import Question
-from rdfspider.index.text.query_plan import Index, Plan, asks_for_things, build_plan
+from rdfspider.index.text.query_language import Clause, Question
+from rdfspider.index.text.query_plan import Index, Plan, asks_for_things, build_plan, leave_out
 from rdfspider.results import Facet, FacetCount, HitKind
 from rdfspider.vocabulary.classes import find_superclasses, list_class_names
 from rdfspider.vocabulary.names import shorten_iri
@@ -91,22 +91,21 @@ def count_kinds(index: Index, question: Question, total: int) -> dict[str, int]:
     # If the question has only `kind:`, the rest matches everything; with its text it would match nothing, like punctuation.
     rest = replace(question, groups=groups, text=question.text if groups or not question.groups else "")
     plan = build_plan(rest, index, is_of_any_kind=True)
-    if not of_kinds and not known and plan.some is None:
-        known[HitKind.PAGE] = _count_kind(index, plan, HitKind.PAGE)
-        known[HitKind.ENTITY] = total - known[HitKind.PAGE]
     return {
-        kind: known[kind] if kind in known else _count_kind(index, plan, kind)
+        kind: known[kind] if kind in known else _count_kind(index, plan, rest, kind)
         for kind in (HitKind.ENTITY, HitKind.PAGE)
     }
 
 
-def _count_kind(index: Index, plan: Plan, kind: str) -> int:
+def _count_kind(index: Index, plan: Plan, question: Question, kind: str) -> int:
     """Count the results of a kind: those with all words if they are enough, else those with some."""
+    asked = replace(question, groups=(*question.groups, (Clause("kind", kind),)))
     of_kind = Query.term_query(index.schema, "kind", kind, "basic")
-    count = _count(index, Query.boolean_query([(Occur.Must, plan.query), (Occur.Must, of_kind)]))
+    limits = [(Occur.Must, of_kind), *leave_out(asked, index)]
+    count = _count(index, Query.boolean_query([(Occur.Must, plan.query), *limits]))
     if plan.some is None or count >= ENOUGH:
         return count
-    return _count(index, Query.boolean_query([(Occur.Must, plan.some), (Occur.Must, of_kind)]))
+    return _count(index, Query.boolean_query([(Occur.Must, plan.some), *limits]))
 
 
 def _count(index: Index, query: Query) -> int:

@@ -72,7 +72,7 @@ class Texts(msgspec.Struct, frozen=True, gc=False):
     labels: Sequence[str]
     values: str
     text: str | None
-    """None for an entity."""
+    """The text of a page; for an entity, that of the pages that are about it, or None."""
     label_runs: Sequence[str]
     runs: Sequence[str]
     shown: dict[str, Sequence[str]]
@@ -97,6 +97,8 @@ class Subject(msgspec.Struct, frozen=True, gc=False):
     """1, or less for a duplicate and for an entity that is only part of another (images, ratings, list items)."""
     is_suggested: bool
     """Whether its label is offered as a completion."""
+    addresses: Sequence[str] = ()
+    """The IRIs of an entity, and the URLs of the pages that are about it."""
     outlinks: Sequence[int] = ()
     """XXH3-64 of each URL that a page links to."""
 
@@ -218,10 +220,14 @@ FIELDS = (
     # "e:" or "p:", then the digest in hexadecimal.
     Field("id", partial(KEYWORD, stored=True), lambda one: make_id(one.card.kind, one.digest)),
     Field("kind", FACET, attrgetter("card.kind"), asked_as=("kind",)),
+    # Its place among the results (`results.Role`): queries leave parts and covered documents out, unless they ask for them.
+    Field("role", KEYWORD, attrgetter("card.role"), asked_as=("role",)),
+    # The IRIs of an entity, and the URLs of the pages that are about it.
+    Field("addresses", KEYWORD, lambda one: one.addresses or None),
     Field("label", TEXT, attrgetter("texts.labels")),
     # Literal values of an entity, one per line.
     Field("values", TEXT, attrgetter("texts.values")),
-    # The main text of a page.
+    # The main text of a page, also with what the page is about.
     Field("text", TEXT, attrgetter("texts.text")),
     # Runs of scripts without spaces in labels, and in values and text; the fields above leave them out.
     Field("label_bigrams", RUNS, lambda one: one.texts.label_runs or None),

@@ -38,7 +38,7 @@ from rdfspider.index.text.words import (
     require_all,
     require_some,
 )
-from rdfspider.results import HitKind
+from rdfspider.results import HitKind, Role
 from rdfspider.vocabulary.names import find_field_name
 from rdfspider.vocabulary.terms import fold_iri
 
@@ -104,6 +104,8 @@ def build_plan(question: Question, index: Index, *, is_of_any_kind: bool = False
     if asks_for_things(question) and not is_of_any_kind:
         # Entities on a page have types; the page itself has none.
         parts.append((Occur.Must, _sift(Query.term_query(index.schema, "kind", HitKind.ENTITY, "basic"))))
+    if not is_of_any_kind:
+        parts += leave_out(question, index, builder.addresses)
     plain = list(builder.plain.values())
     of_all = require_all(index.words, plain)
     if not of_all and not any(occur == Occur.Must for occur, _ in parts):
@@ -144,6 +146,23 @@ def _tell_unknown(plain: list[Word]) -> list[str]:
     """Say which words no document has, if it has others."""
     unknown = [word.text for word in plain if not word.count]
     return [f"nothing here has {', '.join(map(repr, unknown))}"] if 0 < len(unknown) < len(plain) else []
+
+
+def leave_out(question: Question, index: Index, addresses: Iterable[str] = ()) -> list[tuple[Occur, Query]]:
+    """Return what keeps parts and covered documents from being results, except those that are asked for: by `role:`; parts by
+    their `type:`; covered pages by `kind:page`; anything by its address."""
+    clauses = [clause for group in question.groups for clause in group if not clause.is_excluded]
+    fields = {clause.field for clause in clauses}
+    if "role" in fields:
+        return []
+    asks_for_all_pages = any(clause.field == "kind" and clause.text.lower() == HitKind.PAGE for clause in clauses)
+    roles = [Role.PART] if "type" not in fields else []
+    roles += [Role.COVERED] if not asks_for_all_pages else []
+    queries = [Query.term_query(index.schema, "role", role, "basic") for role in roles]
+    if known := [*addresses]:
+        named = Query.term_set_query(index.schema, "addresses", known)
+        queries = [Query.boolean_query([(Occur.Must, query), (Occur.MustNot, named)]) for query in queries]
+    return [(Occur.MustNot, query) for query in queries]
 
 
 def _list_plain_words(question: Question) -> tuple[str, ...]:
@@ -191,6 +210,7 @@ class _Builder:
         self.prefixes: set[str] = set()
         self.runs: set[str] = set()
         self.notes: list[str] = []
+        self.addresses: list[str] = []
         self.is_ranked = False
         self.has_strict_words = False
 
@@ -263,7 +283,13 @@ class _Builder:
         ids = [make_page_id(url) for url in (address, f"{address}/")]
         if entity := find_entity(fold_iri(address)):
             ids.append(make_entity_id(entity))
-        return Query.const_score_query(Query.term_set_query(self._schema, "id", ids), ADDRESS)
+        self.addresses += [address, f"{address}/", fold_iri(address)]
+        # A page is found by its main thing.
+        known = [
+            Query.term_set_query(self._schema, "id", ids),
+            Query.term_set_query(self._schema, "addresses", self.addresses),
+        ]
+        return Query.const_score_query(Query.disjunction_max_query(known), ADDRESS)
 
     def _build_value(self, clause: Clause) -> Query:
         prefix, colon, local = clause.name.partition(":")

@@ -34,9 +34,17 @@ from rdfspider.index.entities.contributions import PageReading, read_page
 from rdfspider.index.identity.evidence import list_claims
 from rdfspider.index.identity.splits import SplitRules
 from rdfspider.index.layout import IndexPaths, advise_rebuild
-from rdfspider.index.ledger.writer import MAX_MENTIONS, Ledger, Mention, Settled
+from rdfspider.index.ledger.writer import MAX_MENTIONS, MAX_TEXT, Ledger, Mention, Settled
 from rdfspider.index.text.analysis import register_tokenizers
-from rdfspider.index.text.documents import build_cursor, build_entity, build_page, encode, make_entity_id, make_page_id
+from rdfspider.index.text.documents import (
+    build_cursor,
+    build_entity,
+    build_page,
+    encode,
+    is_copy,
+    make_entity_id,
+    make_page_id,
+)
 from rdfspider.index.text.fields import CURSOR_ID, build_schema
 from rdfspider.index.view import Cursors
 from rdfspider.urls import host_of
@@ -56,8 +64,8 @@ _REFUSALS = ("The field", "The provided string is not valid JSON")
 """How tantivy's errors about a refused document begin; other errors come from the disk."""
 _MAX_WAITING, _MAX_WAITING_CHARS = 256, 2_000_000
 """Documents handed to tantivy together, and their characters."""
-_MAX_FRESH = 5_000
-"""Contributions held in memory until the next commit, because most entities have only one."""
+_MAX_FRESH, _MAX_FRESH_CHARS = 5_000, 20_000_000
+"""Contributions held in memory until the next commit, because most entities have only one, and the characters of their pages."""
 
 
 class TextState(msgspec.Struct, frozen=True):
@@ -87,6 +95,7 @@ class TextView:
             self._writer: tantivy.IndexWriter | None = self._index.writer(_HEAP_BYTES, 1)
         self._fresh: dict[bytes, Mention | None] = {}
         self._fresh_pages: set[str] = set()
+        self._fresh_chars = 0
         self._waiting: list[tuple[str, str]] = []
         """Pending changes: the id of a document to delete, or a document to add."""
         self._waiting_chars = 0
@@ -156,6 +165,7 @@ class TextView:
         self._dirty.clear()
         self._fresh.clear()
         self._fresh_pages.clear()
+        self._fresh_chars = 0
         self._has_applied = False
 
     def close(self) -> None:
@@ -215,7 +225,14 @@ class TextView:
     def _read(self, outcome: Outcome, host: str, site: str) -> tuple[PageReading, str]:
         """Read a page and build its document, without its statements if they cannot be read."""
         try:
-            reading = read_page(outcome.url, site, outcome.statements)
+            reading = read_page(
+                outcome.url,
+                site,
+                outcome.statements,
+                title=outcome.title,
+                canonical=outcome.canonical,
+                is_copy=is_copy(outcome),
+            )
             return reading, encode(build_page(outcome, host, site, reading))
         except Exception as error:
             self.failed += 1
@@ -227,10 +244,13 @@ class TextView:
         """Keep a page's contributions in memory: an entity without other sources is then built without reading the ledger."""
         self._fresh_pages.add(outcome.url)
         for entity, contribution in reading.contributions.items():
-            if entity in self._fresh or len(self._fresh) >= _MAX_FRESH:
+            text = outcome.text[:MAX_TEXT] if entity == reading.main else ""
+            self._fresh_chars += len(text)
+            if entity in self._fresh or len(self._fresh) >= _MAX_FRESH or self._fresh_chars > _MAX_FRESH_CHARS:
                 self._fresh[entity] = None
             else:
-                self._fresh[entity] = Mention(outcome.url, host, site, outcome.language, outcome.time, contribution)
+                mention = Mention(outcome.url, host, site, outcome.language, outcome.time, contribution, text)
+                self._fresh[entity] = mention
 
     def _drop_fresh(self, url: str) -> None:
         """Read everything from the ledger until the next commit, if a page whose contributions are in memory is replaced."""

@@ -87,11 +87,7 @@ def show_search(request: PageRequest) -> PageReply:
     kind = _find_kind(request)
     context: dict[str, Any] = {"selection": selection, "page": page, "ontologies": list_ontologies(request)}
     try:
-        results = _search(request, selection, kind or HitKind.ENTITY, page, limit)
-        if not kind and not results.total and results.kind_counts.get(HitKind.PAGE):
-            # If no entity matches, show pages.
-            kind = HitKind.PAGE
-            results = _search(request, selection, kind, page, limit)
+        results = _search(request, selection, kind, page, limit)
     except UnindexedError:
         # The first pages may not be indexed yet, which is not the client's error.
         if request.format != "html":
@@ -99,7 +95,7 @@ def show_search(request: PageRequest) -> PageReply:
         return PageReply("search.html", {**context, "results": None}, status=503)
     context |= {
         "results": results,
-        "kind": kind or HitKind.ENTITY,
+        "kind": kind,
         "pages": min(-(-results.total // limit), most_pages),
         "reachable": most_pages * limit,
         "facets": [selection.make_choices(facet) for facet in results.facets if facet.counts],
@@ -146,7 +142,7 @@ def _is_worth_choosing(count: NameCount) -> bool:
 
 def _search(request: PageRequest, selection: "FacetSelection", kind: str, page: int, limit: int) -> Results:
     indexes, question = request.site.indexes, request.get("q")
-    chosen: dict[str, Any] = {**selection.chosen, "kind": kind, "exact": request.get("spell") == "off"}
+    chosen: dict[str, Any] = {**selection.chosen, "kind": kind or None, "exact": request.get("spell") == "off"}
     has_facets = request.format in ("html", "json")
     results = indexes.search(question, **chosen, limit=limit, offset=(page - 1) * limit, facets=has_facets)
     if not has_facets or not selection.chosen:
@@ -319,7 +315,7 @@ PAGES = (
                 Parameter(field, f"{title}; several mean any of them.", is_repeated=True)
                 for field, title in FACET_TITLES.items()
             ),
-            Parameter("kind", "entity or page; without it things, and pages where no thing fits."),
+            Parameter("kind", "entity or page; without it things, and pages that are about none."),
             Parameter("spell", "off searches for unknown words as they are; else they are corrected."),
             Parameter("page", "Which page of results, from 1 on.", kind="integer"),
             Parameter("limit", f"How many results a page has: 1 to {MAX_SHOWN}, else {RESULTS_SHOWN}.", kind="integer"),
