@@ -324,10 +324,10 @@ def rate_first(found: Found) -> float:
     return next((1 / rank for rank, (_, right) in enumerate(found, 1) if right), 0.0)
 
 
-def rate_order(found: Found, right: set[str]) -> float:
-    """nDCG@10, where these results are right."""
-    gain = sum(1 / log2(rank + 1) for rank, (name, _) in enumerate(found[:10], 1) if name in right)
-    return gain / best if (best := sum(1 / log2(rank + 1) for rank in range(1, min(len(right), 10) + 1))) else 0.0
+def rate_order(found: Found, right: int) -> float:
+    """nDCG@10, where so many results are right."""
+    gain = sum(1 / log2(rank + 1) for rank, (_, is_it) in enumerate(found[:10], 1) if is_it)
+    return gain / best if (best := sum(1 / log2(rank + 1) for rank in range(1, min(right, 10) + 1))) else 0.0
 
 
 def report(index: TextIndex, queries: Sequence[Known]) -> None:
@@ -351,7 +351,7 @@ def report(index: TextIndex, queries: Sequence[Known]) -> None:
         line = f"{way:12} {len(chosen):8,}"
         for name, results in found.items():
             mrr = statistics.fmean(rate_first(results[n]) for n in chosen)
-            ndcg = statistics.fmean(rate_order(results[n], right[n]) for n in chosen)
+            ndcg = statistics.fmean(rate_order(results[n], len(right[n])) for n in chosen)
             nothing = statistics.fmean(not results[n] for n in chosen)
             line += f"   {mrr:8.3f} {ndcg:9.3f} {nothing:9.1%}"
             if name == "rdfspider":

@@ -10,7 +10,8 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from rdfspider.archive.outcomes import Outcome
 

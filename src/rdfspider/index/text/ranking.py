@@ -5,7 +5,7 @@
 - words: BM25 of each word of the query in the field where it scores best, times the field's weight; a word in another form
   (brownie, brownies) scores a share of it. Where words are missing, each that is there adds its rarity. tantivy computes this
   part from the weights below.
-- document: the weight of the document, less than 1 for parts of other things and for duplicates.
+- document: the weight of the document, less than 1 for parts of other things, for duplicates and for pages.
 - label: how much of the query the label has, and how much of the label the query; more if the words are in the same order.
 - known: the number of pages that describe the thing, and of pages that link to it.
 - all words: results that have all words of the query come before those that lack one.
@@ -43,6 +43,8 @@ class Weights:
     """What a word adds in any field, times its rarity, to a document that lacks others of the query."""
     document: float = 1.0
     """The exponent of the document's weight."""
+    page: float = 0.8
+    """The factor of a page: the thing that it describes is meant more often."""
     same_label: float = 1.0
     """What a label with exactly the words of the query adds to the factor 1; a label with some of them adds less."""
     same_order: float = 0.25
@@ -74,6 +76,7 @@ class Evidence:
     """The score of its words, by tantivy."""
     weight: float
     """The document's weight."""
+    is_page: bool
     likeness: float
     """How similar its best label is to the query, from 0 to 1."""
     is_in_order: bool
@@ -91,7 +94,7 @@ def weigh_match(words: float, weight: float, weights: Weights) -> float:
 
 def score_match(found: Evidence, weights: Weights) -> float:
     """Return the score of a match."""
-    score = weigh_match(found.words, found.weight, weights) * _rate_label(found, weights) * _rate_fame(found, weights)
+    score = found.words * _rate_document(found, weights) * _rate_label(found, weights) * _rate_fame(found, weights)
     return score + (ALL_WORDS if found.has_all_words else 0.0)
 
 
@@ -104,7 +107,7 @@ def explain_match(found: Evidence, weights: Weights, words: str) -> tuple[ScoreP
     fame = f"{_count_pages(found.sources, 'describe')} it, {_count_pages(found.in_links, 'link')} to it"
     parts = [
         ScorePart("", found.words, f"words: {words}" if words else "words"),
-        ScorePart("×", found.weight**weights.document, _tell_weight(found.weight)),
+        ScorePart("×", _rate_document(found, weights), _tell_document(found)),
         ScorePart("×", _rate_label(found, weights), label),
         ScorePart("×", _rate_fame(found, weights), fame),
     ]
@@ -134,6 +137,10 @@ def is_frequent(count: int, documents: int) -> bool:
     return count > max(MIN_FREQUENT, FREQUENT_SHARE * documents)
 
 
+def _rate_document(found: Evidence, weights: Weights) -> float:
+    return weigh_match(1.0, found.weight, weights) * (weights.page if found.is_page else 1.0)
+
+
 def _rate_label(found: Evidence, weights: Weights) -> float:
     return 1 + weights.same_label * found.likeness + (weights.same_order if found.is_in_order else 0.0)
 
@@ -142,8 +149,10 @@ def _rate_fame(found: Evidence, weights: Weights) -> float:
     return 1 + weights.sources * log2(max(1, found.sources)) + weights.links * log2(1 + found.in_links)
 
 
-def _tell_weight(weight: float) -> str:
-    return "a page or thing of its own" if weight >= 1 else "part of another thing, or a duplicate"
+def _tell_document(found: Evidence) -> str:
+    if found.weight < 1:
+        return "a duplicate" if found.is_page else "part of another thing"
+    return "a page" if found.is_page else "a thing of its own"
 
 
 def _count_pages(number: int, verb: str) -> str:

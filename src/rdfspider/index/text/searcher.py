@@ -306,7 +306,8 @@ def _score(index: Index, plan: Plan, hits: Sequence[_Weighed], has_all_words: bo
         language = _find_language(card)
         likeness, is_in_order = max(_compare(plan, split_text(label)[0], language) for label in labels)
         in_links = _count_in_links(index, card.id if card.kind == HitKind.PAGE else card.url or card.id)
-        evidence = Evidence(words, weight, likeness, is_in_order, card.sources, in_links, has_all_words)
+        is_page = card.kind == HitKind.PAGE
+        evidence = Evidence(words, weight, is_page, likeness, is_in_order, card.sources, in_links, has_all_words)
         score = score_match(evidence, index.weights)
         ranked.append(_Ranked(score, order, evidence, address, document, card))
     return sorted(ranked, key=lambda one: one[:2], reverse=True)
@@ -318,7 +319,7 @@ def _compare(plan: Plan, label: Sequence[str], language: str) -> tuple[float, bo
     asked = [[stem_word(part, language) for part in word.parts] for word in plan.plain]
     likeness = compare_label(stems, asked, plan.rarities)
     size, phrase = len(plan.phrase), [*plan.phrase]
-    is_in_order = any(label[at : at + size] == phrase for at in range(len(label) - size + 1)) if phrase else False
+    is_in_order = size > 1 and any(label[at : at + size] == phrase for at in range(len(label) - size + 1))
     return likeness, is_in_order
 
 
