@@ -35,6 +35,21 @@ def test_search_facets_and_a_thing(browser: Browser, site: Serving) -> None:
         expect(page.get_by_role("heading", level=1)).to_contain_text(re.compile("tea", re.IGNORECASE))
 
 
+def test_a_misspelt_word_is_corrected_and_can_be_searched_as_typed(browser: Browser, site: Serving) -> None:
+    with open_tab(browser) as page:
+        page.goto(site.locate("/"))
+        page.locator("#q").fill("vanrholt")
+        page.keyboard.press("Enter")
+        note = page.locator("p.corrected")
+        expect(note).to_have_text("Showing results for varnholt. Search instead for vanrholt.")
+        expect(page.locator("li.hit mark").first).to_have_text(re.compile("Varnholt"))
+        # What was typed stays in the box.
+        expect(page.locator("#q")).to_have_value("vanrholt")
+        note.get_by_role("link", name="vanrholt").click()
+        expect(page.locator("p.total")).to_contain_text("Nothing found")
+        expect(note).to_have_count(0)
+
+
 def test_suggestions_while_typing(browser: Browser, site: Serving) -> None:
     with open_tab(browser) as page:
         page.goto(site.locate("/"))
