@@ -347,6 +347,23 @@ class StatedValue:
     """Whether there are more than were counted."""
 
 
+@dataclass(frozen=True, slots=True)
+class MergeReason:
+    """Evidence that two things are one."""
+
+    one: str
+    """The IRI of a thing, or its ID if it has none."""
+    other: str
+    reason: str
+    """In words: `schema:sameAs`, `GTIN or ISBN` and so on."""
+    value: str
+    """What both have in common: an identifier, or the target of `sameAs`."""
+    pages: tuple[str, ...]
+    """A page for each of the two that says so; one page if one of them is itself the target."""
+    refusal: str = ""
+    """Why they are kept apart nevertheless; empty if it joins them."""
+
+
 class NameCount(NamedTuple):
     """How many statements, pages and sites use a name."""
 

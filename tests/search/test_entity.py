@@ -35,6 +35,7 @@ PAGES = {
         "@context": "https://schema.org",
         "@id": "https://two.example/ada",
         "@type": "Person",
+        "name": "A countess",
         "jobTitle": "Mathematician",
         "sameAs": "https://three.example/ada",
     },
@@ -102,11 +103,12 @@ def test_the_same_is_shown_and_merged_on_request_only(crawl: Crawl) -> None:
     assert texts(merged, "jobTitle") == ["Mathematician"]
     assert merged.nodes == (ADA, "https://two.example/ada", "https://three.example/ada")
     # It is the same from the other end, by two steps.
-    assert texts(crawl.entity("https://three.example/ada", same=True), "name") == ["Ada Lovelace"]
+    assert texts(crawl.entity("https://three.example/ada", same=True), "name") == ["Ada Lovelace", "A countess"]
 
 
-def test_what_says_that_it_is_the_same_is_the_same_too(crawl: Crawl) -> None:
-    assert crawl.entity("https://three.example/ada").same == ("https://two.example/ada",)
+def test_what_nobody_describes_is_the_thing_that_is_said_to_be_it(crawl: Crawl) -> None:
+    found = crawl.entity("https://three.example/ada")
+    assert (found.iri, found.same) == ("https://two.example/ada", ("https://three.example/ada", ADA))
 
 
 def test_what_is_judged_to_contradict_says_so(crawl: Crawl) -> None:

@@ -13,7 +13,7 @@ from rdfspider.api import Crawl
 from rdfspider.commands.options import AsJson, Folder
 from rdfspider.commands.terminal import clean, open_console, show_table, show_text
 from rdfspider.crawl.summary import clean_text, shorten_name
-from rdfspider.results import Marked, Results, StatedValue, ValueKind, list_facts, list_remarks
+from rdfspider.results import Marked, MergeReason, Results, StatedValue, ValueKind, list_facts, list_remarks
 from rdfspider.search.notebook import cut_text, write_floor
 from rdfspider.vocabulary.dates import write_day
 from rdfspider.vocabulary.labels import RDF_TYPE
@@ -101,6 +101,8 @@ def _print_results(results: Results) -> None:
         _print_line(f"{number}. ", hit.marked_label)
         typer.echo(clean_text(f"   {' · '.join(list_facts(hit))}"))
         typer.echo(clean_text(f"   {hit.id}"))
+        if hit.same:
+            typer.echo(clean_text(f"   also {', '.join(hit.same)}"))
         if hit.snippet.text:
             _print_line("   ", hit.snippet)
         if hit.explanation:
@@ -135,6 +137,9 @@ def entity(
     same: Annotated[
         bool, typer.Option("--same", help="Merge it with what pages say is the same (owl:sameAs, schema:sameAs).")
     ] = False,
+    why: Annotated[
+        bool, typer.Option("--why", help="Only tell why several names are one thing, and why others are not.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
 ) -> None:
     """Tell what pages say of a thing, by whom, and what points at it."""
@@ -144,6 +149,9 @@ def entity(
         return
     console = open_console()
     _show_head(console, found)
+    if why:
+        _show_reasons(console, found)
+        return
     if found.properties:
         console.print()
         show_table(console, ("property", "value", "said by"), list(_draw_properties(found)))
@@ -163,13 +171,38 @@ def _show_head(console: Console, found: "Entity") -> None:
         show_text(console, found.iri)
     if found.types:
         show_text(console, ", ".join(map(shorten_name, found.types)), "green")
-    if len(found.nodes) > 1:
+    if found.members:
+        more = ", …" if len(found.members) > _VALUES_SHOWN else ""
+        names = ", ".join(found.members[:_VALUES_SHOWN])
+        show_text(console, f"one thing under {len(found.members):,} names (--why): {names}{more}", "dim")
+    elif len(found.nodes) > 1:
         more = ", …" if len(found.nodes) > _VALUES_SHOWN else ""
         show_text(console, f"merged from {len(found.nodes):,}: {', '.join(found.nodes[:_VALUES_SHOWN])}{more}", "dim")
-    if others := [other for other in found.same if other not in found.nodes]:
+    if others := [other for other in found.same if other not in found.nodes and not found.members]:
         show_text(console, f"the same, as pages say (--same merges): {', '.join(others[:_VALUES_SHOWN])}", "dim")
     if found.is_cut:
         show_text(console, "so much is said of it that only a part was read", "yellow")
+
+
+def _show_reasons(console: Console, found: "Entity") -> None:
+    """Print the evidence that joins names, and the evidence that does not."""
+    console.print()
+    if not found.reasons and not found.apart:
+        show_text(console, "no page says that it is the same as another thing: it is joined with nothing")
+    if found.reasons:
+        show_text(console, "why these are one", "bold")
+        rows = [_draw_reason(each) for each in found.reasons[:_THINGS_SHOWN]]
+        show_table(console, ("reason", "thing", "is", "because", "on"), rows)
+    if found.apart:
+        console.print()
+        show_text(console, "kept apart", "bold")
+        refused = [(each.refusal, *_draw_reason(each)) for each in found.apart[:_THINGS_SHOWN]]
+        show_table(console, ("objection", "reason", "thing", "is not", "in spite of", "on"), refused)
+
+
+def _draw_reason(each: MergeReason) -> tuple[str, Text, Text, Text, Text]:
+    pages = Text("\n").join(clean(page, "dim") for page in each.pages)
+    return each.reason, clean(each.one, "blue"), clean(each.other, "blue"), clean(each.value), pages
 
 
 def _show_count(console: Console, what: str, shown: int, count: int, is_floor: bool = False) -> None:

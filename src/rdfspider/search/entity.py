@@ -13,7 +13,7 @@ from pyoxigraph import NamedNode, Quad, Store
 from rdfspider.index.quads.counting import count_references, count_values, list_references
 from rdfspider.index.quads.described import SOURCES_SHOWN, ValueReader, find_time, rank_source
 from rdfspider.index.quads.selection import MERGE, RDF_TYPE_NODE, is_page
-from rdfspider.results import NameKind, Source, StatedValue, ValueKind
+from rdfspider.results import MergeReason, NameKind, Source, StatedValue, ValueKind
 from rdfspider.urls import is_valid_iri
 from rdfspider.validate.conflict_rules import judge_values
 from rdfspider.vocabulary.labels import LABELS, SAME_AS, clean_label, is_visible
@@ -73,7 +73,7 @@ class Entity:
     nodes: tuple[str, ...]
     """The IRIs and blank nodes that were read; several if merged."""
     same: tuple[str, ...]
-    """What pages state to be the same (`owl:sameAs`, `schema:sameAs`); merged only on request."""
+    """What pages state to be the same (`owl:sameAs`, `schema:sameAs`), whether or not it is among the members."""
     references: tuple[RelatedEntity, ...]
     """Some of the entities that refer to it, from `start` on."""
     reference_count: int
@@ -85,6 +85,12 @@ class Entity:
     """Whether not everything was read; then counts are too low."""
     reference_counts: Mapping[str, int] = field(default_factory=dict)
     """The number of references by property."""
+    members: tuple[str, ...] = ()
+    """The IRIs (or IDs) of all things that were found to be one, the canonical one first; empty if it is one thing alone."""
+    reasons: tuple[MergeReason, ...] = ()
+    """Why these are one."""
+    apart: tuple[MergeReason, ...] = ()
+    """Why others are not one with it, although pages give evidence for it."""
 
     def __getitem__(self, name: str) -> tuple[StatedValue, ...]:
         if name in self.properties:
@@ -166,6 +172,9 @@ class _EntityReader:
             nodes = self._follow_same(nodes)
         triples = [quad for node in nodes for quad in self._values.read_triples(node)]
         counts, has_more_references = count_references(self._store, nodes, _REFERENCES_COUNTED)
+        if len(nodes) > 1:
+            # Its names refer to each other.
+            counts = [counted for counted in counts if counted.property not in SAME_AS]
         things = self._read_things(iri)
         if not (triples or counts or things):
             return None

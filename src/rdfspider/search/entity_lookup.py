@@ -5,6 +5,7 @@ All answers of one `EntityLookup` are from the same snapshot of the quads, which
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 from pyoxigraph import Store
 
@@ -14,6 +15,8 @@ from rdfspider.results import NameKind
 from rdfspider.search.attributions import Alias, Attributions, dump_statements, read_aliases, read_attributions
 from rdfspider.search.entity import NODES_MERGED, Entity, find_uses, read_entity, was_fetched
 from rdfspider.search.name_lookup import list_readings
+from rdfspider.urls import is_valid_iri
+from rdfspider.vocabulary.labels import SAME_AS
 
 
 class EntityLookup:
@@ -24,18 +27,31 @@ class EntityLookup:
         self._use_ledger = use_ledger
 
     def find(self, name: str, *, same: bool = False, start: int = 0, via: str = "") -> Entity | None:
-        """Return everything that pages state about an entity; None if no page states anything. `same`, `start` and `via` are
-        those of `read_entity`."""
-        if name.strip().startswith(URN):
-            iri = name.strip()
-            with self._use_ledger() as ledger:
-                nodes = dict.fromkeys(node for _, node in ledger.find_members(iri, NODES_MERGED + 1))
-            if nodes and (found := read_entity(self._store, iri, nodes, same=same, start=start, via=via)):
-                return found
-        for iri in list_readings(name):
-            if found := read_entity(self._store, iri, [iri], same=same, start=start, via=via):
-                return found
+        """Return everything that pages state about an entity, and about all that are one with it; None if no page states
+        anything. `same`, `start` and `via` are those of `read_entity`."""
+        readings = [name.strip()] if name.strip().startswith(URN) else list_readings(name)
+        with self._use_ledger() as ledger:
+            for iri in readings:
+                found = self._read(ledger, iri, same, start, via)
+                if found is None or not (found.properties or found.things or found.reference_counts.keys() - SAME_AS):
+                    # Nobody describes it, but a thing may be said to be it.
+                    claimed = ledger.find_claimed(iri)
+                    found = (self._read(ledger, claimed, same, start, via) if claimed else None) or found
+                if found:
+                    return found
         return None
+
+    def _read(self, ledger: LedgerReader, name: str, same: bool, start: int, via: str) -> Entity | None:
+        members = ledger.find_whole(name)
+        iri = members[0] if members else name
+        nodes = ledger.list_nodes(iri, NODES_MERGED + 1)
+        found = read_entity(self._store, iri, filter(is_valid_iri, nodes), same=same, start=start, via=via)
+        if found is None or not members:
+            return found
+        reasons, apart = ledger.explain_whole(iri)
+        return replace(
+            found, members=tuple(members) if len(members) > 1 else (), reasons=tuple(reasons), apart=tuple(apart)
+        )
 
     def find_uses(self, iris: Iterable[str]) -> list[tuple[NameKind, str]]:
         """Return which of these IRIs pages use as a class or a property, each with its use."""

@@ -17,7 +17,6 @@ from pyoxigraph import NamedNode, Quad, RdfFormat, Store
 
 from rdfspider.config import ExtractConfig
 from rdfspider.errors import UnansweredError, UnindexedError, UnreadableError, UsageError
-from rdfspider.index.entities.contributions import URN
 from rdfspider.index.layout import IndexPaths, check_index
 from rdfspider.index.ledger.reader import LedgerReader, open_ledger
 from rdfspider.index.log.foreign import read_sources
@@ -380,7 +379,7 @@ def _list_nodes(ledger: LedgerReader, kind: str, name: str, most: int) -> list[s
     """List the IRIs of a result in the quad store."""
     if kind == HitKind.PAGE:
         return [make_graph_iri(name)]
-    return [node for _, node in ledger.find_members(name, most)] if name.startswith(URN) else [name]
+    return ledger.list_nodes(name, most)
 
 
 def _read_hit(store: Store, ledger: LedgerReader, hit: Hit) -> Iterator[Quad]:

@@ -54,7 +54,12 @@ PAGES: dict[str, object] = {
         "knows": {"@id": "https://one.example/#babbage", "@type": "Person", "name": "Charles Babbage"},
     },
     "https://two.example/": {**CONTEXT, "@id": ADA, "birthDate": "1815-12-11", "jobTitle": "Writer"},
-    "https://two.example/ada": {**CONTEXT, "@id": "https://two.example/ada", "@type": "Person", "jobTitle": "Countess"},
+    "https://two.example/ada": {
+        **CONTEXT,
+        "@id": "https://two.example/ada",
+        "@type": "Organization",
+        "jobTitle": "Countess",
+    },
     # A script would end at the first tag that ends one.
     "https://evil.example/": "<script type='application/ld+json'>"
     + json.dumps(HOSTILE).replace("<", "\\u003c")
@@ -102,11 +107,22 @@ PAGES |= {
     f"https://twin.example/{letter}": {
         **CONTEXT,
         "@id": f"https://twin.example/{letter}#it",
-        "@type": "Place",
+        "@type": {"a": "Place", "b": "Person", "c": "Event"}[letter],
         "name": "Pelhaven",
         **({"sameAs": TWIN} if letter != "a" else {}),
     }
     for letter in "abc"
+}
+PAGES |= {
+    f"https://pens{number}.example/": {
+        **CONTEXT,
+        "@id": f"https://pens{number}.example/#pen",
+        "@type": "Product",
+        "name": "Red pen",
+        "gtin": "4006381333931",
+        "color": color,
+    }
+    for number, color in enumerate(["red", "vermilion"])
 }
 PAGES |= {
     f"https://books.example/{at}": {
@@ -207,6 +223,17 @@ def test_the_same_is_shown_and_merged_by_a_switch(site: Serving, ada: str) -> No
     merged = show(site, ADA, same="1").text
     assert "Countess" in merged
     assert 'id="same-switch" href="/entity?iri=https://one.example/%23ada"' in merged
+
+
+def test_one_thing_under_several_names_says_why(site: Serving) -> None:
+    for number in (0, 1):
+        text = show(site, f"https://pens{number}.example/#pen").text
+        assert "One thing under 2 names" in text and "vermilion" in text
+        (why,) = re.findall(r'<details id="why">.*?</details>', text, re.DOTALL)
+        assert "GTIN or ISBN" in why and "04006381333931" in why
+        assert sorted(re.findall(r"/page\?url=([^\"]+)", why)) == ["https://pens0.example/", "https://pens1.example/"]
+    (reason,) = json.loads(site.get("/entity.json", iri="https://pens1.example/#pen").text)["reasons"]
+    assert (reason["reason"], reason["value"]) == ("GTIN or ISBN", "04006381333931")
 
 
 def test_other_names_are_told_with_who_says_so(site: Serving, ada: str) -> None:

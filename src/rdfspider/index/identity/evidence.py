@@ -97,6 +97,12 @@ def list_evidence(entity: bytes, contribution: Contribution, find_domain: FindDo
     return sorted(evidence.values(), key=lambda each: (each.reason, each.key))[:MAX_EVIDENCE]
 
 
+def list_keys(iri: str) -> list[bytes]:
+    """The keys of an IRI that things may claim to be, whether or not pages describe it."""
+    known = [f"{_SEPARATOR}{reason.name}{_SEPARATOR}{value}" for reason, value in _read_identifier(iri)]
+    return [hash_entity(spelling) for spelling in known or (iri, *list_spellings(iri))]
+
+
 def _read_stated(contribution: Contribution) -> Iterator[tuple[Reason, str]]:
     for part in (contribution.links, contribution.values):
         for predicate, values in part:

@@ -13,11 +13,13 @@ from urllib.parse import quote
 import msgspec
 
 from rdfspider.errors import UnindexedError, UnreadableError
-from rdfspider.index.entities.contributions import Contribution, find_entity
+from rdfspider.index.entities.contributions import URN, Contribution, find_entity
 from rdfspider.index.entities.nodes import PageSummary
+from rdfspider.index.identity.components import NAMES, Edge, explain_thing
+from rdfspider.index.identity.evidence import list_evidence, list_keys
 from rdfspider.index.layout import IndexPaths, advise_rebuild, check_index, tell_unindexed
-from rdfspider.index.ledger.writer import ContributionNames, rank_page
-from rdfspider.results import LedgerTotals, NameCount, NameKind
+from rdfspider.index.ledger.writer import ContributionNames, list_ids, list_joined, load_merging, rank_page
+from rdfspider.results import LedgerTotals, MergeReason, NameCount, NameKind
 from rdfspider.vocabulary.names import expand_name, find_ontology, find_short_name
 from rdfspider.vocabulary.terms import replace_surrogates
 
@@ -27,6 +29,8 @@ _MAX_PARENTS = 50_000
 _MAX_PAIRS = 10_000
 _MAX_ASKED = 200
 _NAMES_COMPARED = 1_000
+_REASONS_SHOWN = 50
+_CLAIMANTS_ASKED = 20
 # A user is typing or waiting for a page, so only this many are searched.
 _NAMES_SEARCHED = 50_000
 _SITES_SORTED = 10_000
@@ -223,6 +227,71 @@ class LedgerReader:
         )
         decode = msgspec.msgpack.Decoder(Contribution).decode
         return [(url, node) for url, data in rows for node in decode(data).nodes]
+
+    def find_whole(self, entity_id: str) -> list[str]:
+        """The IDs of all entities that are one with this, the canonical one first; empty if no page describes it."""
+        entity = find_entity(entity_id)
+        row = self._db.execute("SELECT canonical FROM entities WHERE id = ?", (entity,)).fetchone()
+        if entity is None or row is None:
+            return []
+        joined = list_joined(self._db, row[0]) if row[0] else []
+        return list_ids(self._db, [row[0], *joined]) if joined else [entity_id]
+
+    def find_claimed(self, iri: str) -> str:
+        """The ID of the one entity that is said to be this IRI, which no page describes; empty if there is none or several."""
+        found = {
+            canonical
+            for key in list_keys(iri)
+            for (canonical,) in self._db.execute(
+                "SELECT DISTINCT e.canonical FROM (SELECT DISTINCT entity FROM claims WHERE key = ? LIMIT ?) c"
+                " JOIN entities e ON e.id = c.entity",
+                (key, _CLAIMANTS_ASKED),
+            )
+        }
+        ids = list_ids(self._db, found)
+        return ids[0] if len(ids) == 1 else ""
+
+    def list_nodes(self, entity_id: str, limit: int) -> list[str]:
+        """The nodes of an entity in the quad store, and of all that are one with it: IRIs, and blank nodes as `genid:` IRIs."""
+        found: dict[str, None] = {}
+        for each in self.find_whole(entity_id) or [entity_id]:
+            nodes = [node for _, node in self.find_members(each, limit)] if each.startswith(URN) else [each]
+            found.update(dict.fromkeys(nodes))
+        return list(found)[:limit]
+
+    def explain_whole(self, entity_id: str) -> tuple[list[MergeReason], list[MergeReason]]:
+        """Why entities are one with this, and why others are not although pages give evidence for it; some of each."""
+        is_merging, splits = load_merging(self._db)
+        entity = find_entity(entity_id)
+        found = explain_thing(self._db, entity, splits, is_merging=is_merging) if entity else None
+        if found is None:
+            return [], []
+        return [self._tell_edge(each) for each in found.edges[:_REASONS_SHOWN]], [
+            self._tell_edge(each) for each in found.refused[:_REASONS_SHOWN]
+        ]
+
+    def _tell_edge(self, edge: Edge) -> MergeReason:
+        ends = [end for end in (edge.one, edge.other) if end != edge.key]
+        claims = [claim for end in ends if (claim := self._find_claim(end, edge.key))]
+        one, other = list_ids(self._db, (edge.one, edge.other))
+        pages = tuple(dict.fromkeys(page for page, _ in claims))
+        value = claims[0][1] if claims else ""
+        return MergeReason(one, other, NAMES[edge.reason], value, pages, edge.refusal)
+
+    def _find_claim(self, entity: bytes, key: bytes) -> tuple[str, str] | None:
+        """The first page that makes a claim, and what it states."""
+        row = self._db.execute(
+            "SELECT p.url, substr(c.data, m.start, m.size) FROM claims l CROSS JOIN pages p ON p.id = l.page"
+            " CROSS JOIN mentions m ON m.entity = l.entity AND m.rank = l.rank AND m.page = l.page"
+            " CROSS JOIN contributions c ON c.page = l.page"
+            " WHERE l.entity = ? AND l.key = ? ORDER BY l.reason, l.rank LIMIT 1",
+            (entity, key),
+        ).fetchone()
+        if row is None:
+            return None
+        contribution = msgspec.msgpack.decode(row[1], type=Contribution)
+        evidence = list_evidence(entity, contribution, lambda host: host)
+        return row[0], next((each.value for each in evidence if each.key == key), "")
 
     def find_subclasses(self, iri: str) -> list[str]:
         """The direct and indirect subclasses of a class that pages state; schema.org's own are not included."""

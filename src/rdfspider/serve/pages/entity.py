@@ -194,7 +194,12 @@ def _make_context(request: PageRequest, found: Entity) -> dict[str, Any]:
         "step": _read_step,
         # Where one page alone speaks, it is named once, and not beside every value.
         "only_source": _find_only_source(found),
-        "most": {"each": VALUES_SHOWN, "sources": _SOURCES_LISTED, "references": REFERENCES_SHOWN},
+        "most": {
+            "names": _ALIASES_SHOWN,
+            "each": VALUES_SHOWN,
+            "sources": _SOURCES_LISTED,
+            "references": REFERENCES_SHOWN,
+        },
     }
 
 
@@ -265,9 +270,10 @@ def _rank_values(found: Entity, ranks: Mapping[str, int], *kinds: ValueKind) -> 
 
 
 def _list_others(found: Entity) -> list[str]:
-    """The other names of an entity: those merged with it, then those that pages say are the same."""
+    """The other names of an entity, except those of its members: those merged on request, then those that pages say are the
+    same."""
     merged = (node for node in found.nodes if not node.startswith(GENID))
-    return [name for name in dict.fromkeys((*merged, *found.same)) if name != found.iri]
+    return [name for name in dict.fromkeys((*merged, *found.same)) if name != found.iri and name not in found.members]
 
 
 def _sort_properties(properties: Iterable[EntityProperty]) -> list[EntityProperty]:
