@@ -1,5 +1,6 @@
 """People look for things: search, suggestions, facets, a thing, who says so, a page and its copy."""
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -218,6 +219,23 @@ def test_pasted_html_is_inspected(browser: Browser, site: Serving) -> None:
         page.get_by_role("button", name=re.compile("Inspect|Show|Extract|Look")).first.click()
         expect(page.locator("main")).to_contain_text("Nobody & Co")
         expect(page.locator("main")).to_contain_text(re.compile("rdfa", re.IGNORECASE))
+
+
+def test_what_is_wrong_with_a_page_and_a_site(browser: Browser, site: Serving) -> None:
+    wrong = {"@context": "https://schema.org", "@type": "Evnt", "name": "Party", "startDate": "next tuesday"}
+    with open_tab(browser) as page:
+        page.goto(site.locate("/inspect"))
+        page.locator("#html").fill(f'<script type="application/ld+json">\n{json.dumps(wrong)}</script>')
+        page.get_by_role("button", name="Inspect", exact=True).click()
+        findings = page.locator("#findings")
+        expect(findings.locator("tbody tr").first).to_contain_text("did you mean Event?")
+        expect(findings).to_contain_text("Evnt.startDate")
+        expect(findings).to_contain_text("line 2")
+        page.goto(site.locate("/quality", site="library.localhost"))
+        row = page.get_by_role("region", name="Table: Wrong terms and values").locator("tbody tr").first
+        expect(row).to_contain_text(re.compile("hint.*Book.*about.*is a text, where schema.org has Thing"))
+        row.get_by_role("link").first.click()
+        expect(page.locator("#findings")).to_contain_text("Book.about")
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,10 @@ from rdfspider.formats import merge_nquads
 from rdfspider.records import Extraction, Problem
 from rdfspider.results import ValueKind
 from rdfspider.serve.replies import CsvTable, PageRequest
+from rdfspider.validate.checks import Checks, check_page
 from rdfspider.validate.faults import Fault, explain_code
+from rdfspider.validate.findings import Finding
+from rdfspider.validate.output import COLUMNS
 from rdfspider.vocabulary.class_kinds import is_layout
 from rdfspider.vocabulary.labels import LABELS, RDF_TYPE
 from rdfspider.vocabulary.prefixes import RDF, XSD
@@ -36,10 +39,11 @@ SYNTAX_NAMES = {
 }
 """Display names, by the extraction's own names."""
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
+_CHECKS = Checks("google")
 LINES_SHOWN = 200
 _LINE_CHARS = 500
 LINKS_SHOWN = 50
-TABLES = ("statements", "links", "problems")
+TABLES = ("statements", "findings", "links", "problems")
 """The tables available as CSV, chosen by the parameter `part`."""
 MAX_STATEMENTS = 3_000
 """The most statements that are read per syntax."""
@@ -152,6 +156,13 @@ class Inspection:
     """Why only the beginning of the text is given; empty if it is complete."""
     directives: Sequence[str] = ()
     """The robots directives of the page, and where each is given."""
+    source: str = ""
+    """The page as text, for the lines of findings; empty if it is not at hand."""
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What is wrong with its structured data, the worst first; as `rdfspider validate` tells it."""
+        return check_page(_CHECKS, self.url, self.statements, self.problems, self.source)
 
     @property
     def outlines(self) -> list[Outline]:
@@ -205,13 +216,17 @@ class InspectionData(TypedDict):
     directives: list[str]
     """Robots directives, and where each is given."""
     statements: dict[str, str]
+    findings: list[Finding]
+    """What is wrong with its structured data, the worst first."""
     problems: list[ProblemData]
     links: list[OutLink]
     text: str
     text_cut: str
 
 
-def inspect_extraction(found: Extraction, body_bytes: int, directives: Sequence[str] = ()) -> Inspection:
+def inspect_extraction(
+    found: Extraction, body_bytes: int, directives: Sequence[str] = (), source: str = ""
+) -> Inspection:
     """Make the inspection of a page that is in no crawl."""
     return Inspection(
         url=found.url,
@@ -226,6 +241,7 @@ def inspect_extraction(found: Extraction, body_bytes: int, directives: Sequence[
         links=[OutLink(link.target, link.relation, link.text, link.nofollow) for link in found.links],
         text=found.text,
         directives=directives or _name_directives(found),
+        source=source,
     )
 
 
@@ -241,6 +257,7 @@ def describe_inspection(inspection: Inspection) -> InspectionData:
         "body_bytes": inspection.body_bytes,
         "directives": list(inspection.directives),
         "statements": dict(inspection.statements),
+        "findings": inspection.findings,
         "problems": [
             {
                 "code": problem.code,
@@ -264,6 +281,9 @@ def make_table(request: PageRequest, inspection: Inspection) -> CsvTable:
     part = request.get("part") or TABLES[0]
     tables: dict[str, Callable[[], CsvTable]] = {
         "statements": lambda: CsvTable(("syntax", "subject", "predicate", "object"), _list_statements(inspection)),
+        "findings": lambda: CsvTable(
+            COLUMNS, [[getattr(found, name) for name in COLUMNS] for found in inspection.findings]
+        ),
         "links": lambda: CsvTable(("url", "relation", "text", "nofollow"), map(astuple, inspection.links)),
         "problems": lambda: CsvTable(
             ("severity", "code", "syntax", "count", "message", "meaning"),

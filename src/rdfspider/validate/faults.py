@@ -7,9 +7,6 @@ from typing import NamedTuple
 
 from rdfspider.validate.findings import ERROR, HINT, WARNING, Severity
 
-ESCAPED_TWICE = "escaped-twice"
-"""The code of a fault that is found in the statements themselves, not during extraction."""
-
 
 class Fault(NamedTuple):
     """A kind of broken markup."""
@@ -55,11 +52,6 @@ _FAULTS = {
     "iri-too-long": Fault(ERROR, "An address is so long that it was left out.", "Leave out what data: and tracking add."),
     "language-dropped": Fault(
         WARNING, "A language is no language tag; the text was kept without it.", "Write a tag such as en or pt-BR."
-    ),
-    ESCAPED_TWICE: Fault(
-        WARNING,
-        "A text has signs such as &amp; or &#39; where a character is meant: it was escaped twice, or where nobody undoes it.",
-        "Escape a text once in HTML, and not at all in a script of JSON-LD.",
     ),
     "literal-cut": Fault(WARNING, "A text is so long that it was cut.", "State less than a whole document as a value."),
     "xml-literal-dropped": Fault(ERROR, "A piece of XML is too long to be a value.", "State less of it."),

@@ -7,7 +7,8 @@ is given where the property and the value stand together, or where a class stand
 import html
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import islice
 
 from msgspec.structs import replace
 
@@ -17,6 +18,8 @@ _MAX_TEXT_CHARS = 4_000_000
 _MAX_FINDINGS = 300
 _MAX_PLACES = 300
 """The most places of a name that are looked at."""
+_MAX_SEARCHED_CHARS = 30_000_000
+"""How much is searched for one page, over all names: a second at most. Real pages need a tenth of it."""
 _NEAR_CHARS = 600
 """How far a value may be from its property."""
 _VALUE_CHARS = 40
@@ -24,57 +27,76 @@ _VALUE_CHARS = 40
 
 def add_lines(findings: Iterable[Finding], text: str) -> list[Finding]:
     """Return the findings with their lines, where they are known."""
-    text = text[:_MAX_TEXT_CHARS]
+    source = _Source(text[:_MAX_TEXT_CHARS])
     return [
-        replace(found, line=_find_line(found, text)) if text and at < _MAX_FINDINGS else found
+        replace(found, line=source.find_line(found)) if text and at < _MAX_FINDINGS else found
         for at, found in enumerate(findings)
     ]
 
 
-def _find_line(found: Finding, text: str) -> int:
-    at = _find_place(found, text)
-    return text.count("\n", 0, at) + 1 if at >= 0 else 0
+class _Source:
+    """The text of a page; where names stand in it is looked up once."""
 
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._known: dict[str, list[int]] = {}
+        self._room = _MAX_SEARCHED_CHARS
 
-def _find_place(found: Finding, text: str) -> int:
-    if found.rule in ("unknown-class", "class-case") or (found.rule == "superseded" and found.value):
-        return next(_find_type(found.value, found.syntax, text), -1)
-    if found.rule.startswith("missing-"):
-        places = list(_find_type(found.type, found.syntax, text))
+    def find_line(self, found: Finding) -> int:
+        """Return the line of a finding; 0 if it is not known."""
+        at = self._find_place(found)
+        return self._text.count("\n", 0, at) + 1 if at >= 0 else 0
+
+    def _find_place(self, found: Finding) -> int:
+        if found.rule == "markup":
+            return -1
+        if found.rule in ("unknown-class", "class-case") or (found.rule == "superseded" and found.value):
+            return next(iter(self._find_type(found.value, found.syntax)), -1)
+        if found.rule.startswith("missing-"):
+            places = self._find_type(found.type, found.syntax)
+            return places[0] if len(places) == 1 else -1
+        places = self._find_name(found.path.rpartition(".")[2], found.syntax)
+        if found.value:
+            values = (self._find_value(found.value, place, found.syntax) for place in places)
+            return next((at for at in values if at >= 0), -1)
         return places[0] if len(places) == 1 else -1
-    name = found.path.rpartition(".")[2]
-    places = list(_find_name(name, found.syntax, text)) if name and found.rule != "markup" else []
-    if found.value:
-        return next((at for place in places if (at := _find_value(found.value, place, found.syntax, text)) >= 0), -1)
-    return places[0] if len(places) == 1 else -1
 
+    def _find_type(self, name: str, syntax: str) -> list[int]:
+        if syntax == "jsonld":
+            return self._search(
+                name, rf'"@type"\s*:\s*(?:\[[^\]]{{0,200}})?"(?:[^"\s]{{0,60}}[/:#])?{re.escape(name)}"'
+            )
+        return self._search(
+            name, rf"(?:itemtype|typeof)\s*=\s*[\"'][^\"'>]{{0,200}}?(?<![\w.-]){re.escape(name)}[\"'\s]"
+        )
 
-def _find_type(name: str, syntax: str, text: str) -> Iterator[int]:
-    if not name:
-        return
-    if syntax == "jsonld":
-        pattern = rf'"@type"\s*:\s*(?:\[[^\]]{{0,200}})?"(?:[^"\s]{{0,60}}[/:#])?{re.escape(name)}"'
-    else:
-        pattern = rf"(?:itemtype|typeof)\s*=\s*[\"'][^\"'>]{{0,200}}?(?<![\w.-]){re.escape(name)}[\"'\s]"
-    yield from (match.start() for match, _ in zip(re.finditer(pattern, text), range(_MAX_PLACES), strict=False))
+    def _find_name(self, name: str, syntax: str) -> list[int]:
+        if syntax == "jsonld":
+            return self._search(name, rf'"(?:[a-z]{{2,10}}:)?{re.escape(name)}"\s*:')
+        return self._search(
+            name,
+            rf"(?:itemprop|property|rel)\s*=\s*[\"']?[^\"'>]{{0,100}}?(?<![\w-]){re.escape(name)}(?![\w-])",
+        )
 
+    def _search(self, name: str, pattern: str) -> list[int]:
+        if not name:
+            return []
+        if pattern not in self._known:
+            self._room -= len(self._text)
+            if self._room < 0:
+                return []
+            matches = re.finditer(pattern, self._text) if name in self._text else iter(())
+            self._known[pattern] = [match.start() for match in islice(matches, _MAX_PLACES)]
+        return self._known[pattern]
 
-def _find_name(name: str, syntax: str, text: str) -> Iterator[int]:
-    if syntax == "jsonld":
-        pattern = rf'"(?:[a-z]{{2,10}}:)?{re.escape(name)}"\s*:'
-    else:
-        pattern = rf"(?:itemprop|property|rel)\s*=\s*[\"']?[^\"'>]{{0,100}}?(?<![\w-]){re.escape(name)}(?![\w-])"
-    yield from (match.start() for match, _ in zip(re.finditer(pattern, text), range(_MAX_PLACES), strict=False))
-
-
-def _find_value(value: str, place: int, syntax: str, text: str) -> int:
-    """Return where the value is near the name of its property, which comes first, except in attributes of HTML; -1 if nowhere."""
-    start = place if syntax == "jsonld" else text.rfind("<", max(0, place - _NEAR_CHARS), place)
-    near = text[max(start, 0) : place + _NEAR_CHARS]
-    begin = value.strip()[:_VALUE_CHARS]
-    # The value of a link is resolved; its end is as the page has it.
-    end = value.rstrip("/").rpartition("/")[2] if value.startswith("http") else ""
-    for form in (begin, json.dumps(begin)[1:-1], begin.replace("/", "\\/"), html.escape(begin), end):
-        if form and (at := near.find(form)) >= 0:
-            return max(start, 0) + at
-    return -1
+    def _find_value(self, value: str, place: int, syntax: str) -> int:
+        """Return where a value is near the name of its property, which comes first, except in attributes; -1 if nowhere."""
+        start = place if syntax == "jsonld" else self._text.rfind("<", max(0, place - _NEAR_CHARS), place)
+        near = self._text[max(start, 0) : place + _NEAR_CHARS]
+        begin = value.strip()[:_VALUE_CHARS]
+        # The value of a link is resolved; its end is as the page has it.
+        end = value.rstrip("/").rpartition("/")[2] if value.startswith("http") else ""
+        for form in (begin, json.dumps(begin)[1:-1], begin.replace("/", "\\/"), html.escape(begin), end):
+            if form and (at := near.find(form)) >= 0:
+                return max(start, 0) + at
+        return -1

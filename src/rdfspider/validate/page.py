@@ -143,7 +143,7 @@ class _PageCheck:
             if problem.code == "iri-repaired" and _TEMPLATE.search(problem.message):
                 continue
             fault = explain_code(problem.code)
-            message = f"{fault.meaning} {problem.message}"
+            message = f"{fault.meaning} {fault.advice} ({problem.message})"
             self.findings.append(
                 Finding(
                     fault.severity,

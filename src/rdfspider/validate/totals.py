@@ -34,7 +34,8 @@ class Total:
 class Totals:
     """Adds up findings; pages come one after the other."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, by_site: bool = True) -> None:
+        self._by_site = by_site
         self.pages = 0
         self.pages_with_findings = 0
         self.severities = dict.fromkeys(Severity, 0)
@@ -45,7 +46,7 @@ class Totals:
         """Add the findings of one page."""
         self.pages += 1
         has_any = False
-        site = host_of(url)
+        site = host_of(url) if self._by_site else ""
         for found in findings:
             has_any = True
             self.severities[found.severity] += found.count

@@ -1,10 +1,12 @@
 """The report on a site: what is broken, missing and contradicted, each with the page that shows it."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
+import rdfspider
 from indexed import index_pages
 from rdfspider.search.indexes import Indexes
 from rdfspider.search.quality.conflicts import Conflict
@@ -62,9 +64,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def report(folder: Path) -> Iterator[Report]:
     with Indexes(folder) as indexes, indexes._use_ledger() as ledger, indexes._use_quads() as store:
-        found = inspect_site(store, ledger, "shop.example", seconds=60)
+        found = inspect_site(store, ledger, "shop.example", seconds=60, read_statements=_read_statements)
     assert found is not None
     yield found
+
+
+def _read_statements(url: str) -> Mapping[str, str]:
+    page = PAGES[url]
+    body = page if isinstance(page, str) else f'<script type="application/ld+json">{json.dumps(page)}</script>'
+    return rdfspider.extract(body, url).statements
 
 
 def find_gap(report: Report, path: str) -> Gap:
@@ -90,9 +98,20 @@ def test_broken_markup_is_told_in_words_with_a_page(report: Report) -> None:
     assert (repaired.severity, repaired.examples) == ("warning", (f"{SHOP}repaired",))
 
 
-def test_what_is_escaped_twice_is_a_fault(report: Report) -> None:
-    escaped = next(fault for fault in report.faults if fault.code == "escaped-twice")
-    assert (escaped.severity, escaped.count, escaped.examples) == ("warning", 1, (f"{SHOP}recipe",))
+def test_wrong_terms_and_values_are_added_up_by_class_and_property(report: Report) -> None:
+    assert report.pages_checked == report.pages_read
+    rows = {(row.rule, row.type, row.path): row for row in report.wrong}
+    assert rows.keys() == {
+        ("escaped-twice", "Recipe", "name"),
+        ("property-of-class", "Book", "geo"),
+        ("value-class", "Book", "geo"),
+    }
+    escaped = rows["escaped-twice", "Recipe", "name"]
+    assert (escaped.severity, escaped.count, escaped.pages, escaped.examples) == ("warning", 1, 1, [f"{SHOP}recipe"])
+    geo = rows["property-of-class", "Book", "geo"]
+    assert (geo.count, geo.pages, geo.examples) == (2, 2, [f"{SHOP}book/1", f"{SHOP}book/2"])
+    line = next(line for line in report.findings if line.subject == "Book.geo")
+    assert (line.kind, line.count, line.of) == ("wrong term or value", 2, 13)
 
 
 def test_a_step_of_a_recipe_is_not_judged_as_a_list(report: Report) -> None:

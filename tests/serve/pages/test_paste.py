@@ -46,6 +46,20 @@ def test_the_same_is_there_for_programs(site: Serving) -> None:
     assert site.post("/inspect.csv", html=PAGE, part="problems").text.count("itemref-unknown") == 1
 
 
+def test_what_is_wrong_is_said_with_its_place(site: Serving) -> None:
+    page = """<script type="application/ld+json">
+{"@context": "https://schema.org", "@type": "Evnt", "name": "<b>Party</b>",
+ "startDate": "next tuesday"}</script>"""
+    found = site.post("/inspect.json", html=page).json["findings"]
+    assert [(one["rule"], one["path"], one["line"]) for one in found] == [
+        ("unknown-class", "Evnt", 2),
+        ("date-form", "Evnt.startDate", 3),
+    ]
+    html = site.post("/inspect", html=page).text
+    assert "did you mean Event?" in html and "line 3" in html
+    assert site.post("/inspect.csv", html=page, part="findings").text.count("date-form") == 1
+
+
 def test_data_can_be_pasted_too(site: Serving) -> None:
     turtle = "@prefix : <https://a.example/> . :tea :goes :well ."
     assert "https://a.example/goes" in site.post("/inspect.nq", html=turtle).text

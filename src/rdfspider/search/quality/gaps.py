@@ -1,7 +1,7 @@
 """Missing properties: sampled pages of a site enter; gaps such as "12 of 40 products have no price" leave, with examples.
 
-The recommended properties are a table of our own, for the classes of schema.org that matter most to search engines and people.
-It says what is usual, not what is allowed. Statements of several pages or syntaxes about an entity count together.
+What is recommended is the profile `usual` of `validate/`: it says what is usual, not what is allowed. Statements of several pages
+or syntaxes about an entity count together.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,119 +9,23 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from rdfspider.search.quality.samples import Described, SampledPage
-from rdfspider.vocabulary.classes import find_superclasses, fold_class
+from rdfspider.validate.profiles import Requirement, load_profile
+from rdfspider.validate.requirements import STANDS_FOR_ITSELF
+from rdfspider.vocabulary.classes import fold_class
 from rdfspider.vocabulary.prefixes import SCHEMA
 
-_HANDED_DOWN = frozenset(
-    "Product Article BlogPosting NewsArticle ScholarlyArticle Book Event LocalBusiness Organization Person Offer Review "
-    "AggregateRating SoftwareApplication WebPage WebSite Vehicle Accommodation VideoObject Course "
-    "CourseInstance EventSeries PublicationEvent UserInteraction DiscussionForumPosting".split()
-)
-"""Classes whose recommendations also hold for subclasses. ItemList is not one: HowToStep is a subclass of it, but nobody reads
-a step of a recipe as a list."""
-_NUMBERS = "sku|gtin|gtin13|gtin12|gtin14|gtin8|mpn|isbn"
-_PRICE = "offers.price|lowPrice|priceSpecification offers.priceCurrency|priceSpecification offers.availability"
-# By class: needed and useful properties. `a|b` means that either is enough, `a.b` that the value of a should have b.
-_TABLE = {
-    "Product": (
-        "name",
-        f"image description offers|review|aggregateRating brand|manufacturer {_NUMBERS} {_PRICE}",
-    ),
-    "Offer": ("price|priceSpecification", "priceCurrency|priceSpecification availability"),
-    "AggregateOffer": ("lowPrice", "highPrice priceCurrency offerCount"),
-    "AggregateRating": ("ratingValue", "reviewCount|ratingCount bestRating"),
-    "Review": ("author reviewRating|reviewBody", "itemReviewed datePublished reviewRating.ratingValue"),
-    "Article": ("headline|name", "image datePublished dateModified author publisher author.name"),
-    "Book": ("name", "author isbn image datePublished publisher inLanguage"),
-    "Movie": ("name", "image director dateCreated|datePublished duration aggregateRating|review"),
-    "TVSeries": ("name", "image description actor numberOfSeasons|containsSeason"),
-    "VideoObject": ("name thumbnailUrl|thumbnail uploadDate", "description duration contentUrl|embedUrl"),
-    "PodcastEpisode": ("name", "datePublished duration associatedMedia|url partOfSeries"),
-    "MusicRecording": ("name", "byArtist inAlbum duration"),
-    "MusicAlbum": ("name", "byArtist image datePublished track|numTracks"),
-    "Event": (
-        "name startDate location|eventAttendanceMode",
-        "endDate description image eventStatus offers organizer|performer location.address|url offers.price|lowPrice",
-    ),
-    # Subclasses of Event, but of another sort: they and their subclasses have no recommendations.
-    **dict.fromkeys(("CourseInstance", "EventSeries", "PublicationEvent", "UserInteraction"), ("", "")),
-    "DiscussionForumPosting": ("headline|name|text|articleBody", "author datePublished"),
-    "Recipe": (
-        "name recipeIngredient|ingredients recipeInstructions",
-        "image author datePublished description prepTime|totalTime|cookTime recipeYield nutrition recipeCategory "
-        "aggregateRating|review",
-    ),
-    "HowTo": ("name step", "image totalTime supply tool description"),
-    "LocalBusiness": (
-        "name address",
-        "telephone openingHours|openingHoursSpecification geo image url priceRange address.addressLocality address.streetAddress",
-    ),
-    "Organization": ("name", "url logo|image sameAs contactPoint|telephone|email address description"),
-    "Person": ("name", "url|sameAs image jobTitle|description|worksFor|affiliation"),
-    "Place": ("name", "address|geo"),
-    "JobPosting": (
-        "title|name description datePosted hiringOrganization jobLocation|applicantLocationRequirements|jobLocationType",
-        "validThrough employmentType baseSalary identifier directApply|url hiringOrganization.name",
-    ),
-    "Course": ("name description", "provider hasCourseInstance offers"),
-    "Dataset": (
-        "name description",
-        "license creator distribution identifier|sameAs dateModified|datePublished keywords",
-    ),
-    "DataDownload": ("contentUrl|url", "encodingFormat"),
-    "SoftwareApplication": ("name", "operatingSystem applicationCategory offers aggregateRating|review"),
-    "FAQPage": ("mainEntity", "mainEntity.acceptedAnswer mainEntity.name"),
-    "QAPage": ("mainEntity", "mainEntity.name mainEntity.answerCount mainEntity.acceptedAnswer|suggestedAnswer"),
-    "Question": ("name|text", "acceptedAnswer|suggestedAnswer"),
-    "BreadcrumbList": ("itemListElement", "itemListElement.position itemListElement.name|item"),
-    "ItemList": ("itemListElement", "itemListElement.position"),
-    "WebSite": ("name url", "potentialAction|publisher"),
-    "WebPage": ("name|headline", "description url|mainEntityOfPage datePublished|dateModified"),
-    "ProfilePage": ("mainEntity", "dateModified|dateCreated"),
-    "Vehicle": ("name|model", "brand|manufacturer vehicleIdentificationNumber mileageFromOdometer offers image"),
-    "Accommodation": ("name", "address image occupancy|numberOfRooms"),
-    "ScholarlyArticle": (
-        "headline|name author",
-        "datePublished abstract|description identifier|sameAs isPartOf|publisher",
-    ),
-}
 _EXAMPLES = 3
 _THINGS = 20_000
-# The value of one of these properties is an entity in its own right; the value of any other is a part or a mention, which
-# people do not describe completely.
-_STANDS_FOR_ITSELF = frozenset(
-    ("mainEntity", "mainEntityOfPage", "itemListElement", "item", "about", "hasPart", "isPartOf")
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Recommendation:
-    """A property that entities of a class should have."""
-
-    names: tuple[str, ...]
-    """Short names; any one of them is enough."""
-    of: str = ""
-    """The property whose value should have it, by short name: `offers` for a product's price. Empty for the entity itself."""
-    is_needed: bool = False
-    """Whether the entity is of little use without it."""
-
-    @property
-    def path(self) -> str:
-        """The path of short names: `offers.price`."""
-        return f"{self.of}.{self.names[0]}" if self.of else self.names[0]
+_PROFILE = "usual"
 
 
 @lru_cache(maxsize=4096)
-def find_recommendations(iri: str) -> tuple[str, tuple[Recommendation, ...]]:
-    """Return the class whose recommendations apply, itself or the nearest superclass in `_HANDED_DOWN`, and these; often none."""
-    own = fold_class(iri)
-    for each in (own, *find_superclasses(iri)):
-        name = each.removeprefix(SCHEMA)
-        if each.startswith(SCHEMA) and name in _TABLE and (each == own or name in _HANDED_DOWN):
-            needed, useful = _TABLE[name]
-            return each, tuple(_read(word, True) for word in needed.split()) + tuple(
-                _read(word, False) for word in useful.split()
-            )
+def find_recommendations(iri: str) -> tuple[str, tuple[Requirement, ...]]:
+    """Return the class whose recommendations apply, itself or a superclass, and these; often none."""
+    if not iri.startswith(SCHEMA):
+        return "", ()
+    for rule in load_profile(_PROFILE).find_rules(frozenset({fold_class(iri).removeprefix(SCHEMA)})):
+        return SCHEMA + rule.name, rule.requirements
     return "", ()
 
 
@@ -129,11 +33,6 @@ def say_path(path: str) -> str:
     """Write a path in words: `price of offers` for `offers.price`."""
     before, dot, after = path.partition(".")
     return f"{after} of {before}" if dot else path
-
-
-def _read(word: str, is_needed: bool) -> Recommendation:
-    before, dot, after = word.partition(".")
-    return Recommendation(tuple((after if dot else before).split("|")), before if dot else "", is_needed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,22 +80,22 @@ class SampledEntity:
 
 def find_gaps(pages: Iterable[SampledPage], entities: Mapping[str, str]) -> tuple[Gap, ...]:
     """Find gaps: needed properties first, then those that most entities lack; `entities` has the entity's id of nodes."""
-    counts: dict[tuple[str, Recommendation], _Count] = {}
+    counts: dict[tuple[str, Requirement], _Count] = {}
     for thing in collect_entities(pages, entities).values():
         if thing.names <= {"url"}:
             # A class and a URL alone only refer to something that is described elsewhere.
             continue
-        found: dict[str, tuple[Recommendation, ...]] = dict(find_recommendations(iri) for iri in thing.types)
+        found: dict[str, tuple[Requirement, ...]] = dict(find_recommendations(iri) for iri in thing.types)
         for iri, recommendations in found.items():
             for recommendation in recommendations:
-                if recommendation.is_needed or not thing.is_part:
+                if recommendation.is_required or not thing.is_part:
                     _count_recommendation(counts.setdefault((iri, recommendation), _Count()), recommendation, thing)
     gaps = [
         Gap(
             iri,
             SCHEMA + recommendation.names[0],
             recommendation.path,
-            recommendation.is_needed,
+            recommendation.is_required,
             count.missing,
             count.things,
             _tell_among(recommendation),
@@ -210,8 +109,8 @@ def find_gaps(pages: Iterable[SampledPage], entities: Mapping[str, str]) -> tupl
     )
 
 
-def _tell_among(recommendation: Recommendation) -> str:
-    whole = "" if recommendation.is_needed else "stand for themselves"
+def _tell_among(recommendation: Requirement) -> str:
+    whole = "" if recommendation.is_required else "stand for themselves"
     having = f"have {recommendation.of}" if recommendation.of else ""
     conditions = " and ".join(filter(None, (whole, having)))
     return f"that {conditions}" if conditions else ""
@@ -225,7 +124,7 @@ def collect_entities(pages: Iterable[SampledPage], entities: Mapping[str, str]) 
             value.text
             for node in page.nodes.values()
             for name, values in node.values.items()
-            if name not in _STANDS_FOR_ITSELF
+            if name not in STANDS_FOR_ITSELF
             for value in values
             if value.is_node
         }
@@ -264,7 +163,7 @@ class _Count:
     examples: list[GapExample] = field(default_factory=list)
 
 
-def _count_recommendation(count: _Count, recommendation: Recommendation, thing: SampledEntity) -> None:
+def _count_recommendation(count: _Count, recommendation: Requirement, thing: SampledEntity) -> None:
     if not recommendation.of:
         is_missing = thing.names.isdisjoint(recommendation.names)
     elif inside := thing.inside.get(recommendation.of):

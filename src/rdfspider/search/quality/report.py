@@ -18,6 +18,9 @@ from rdfspider.search.quality.gaps import Gap, find_gaps, say_path
 from rdfspider.search.quality.samples import MAX_PAGES, MAX_SECONDS, SampledPage, read_pages
 from rdfspider.validate.faults import explain_code
 from rdfspider.validate.findings import HINT, WARNING, Severity
+from rdfspider.validate.page import Validator
+from rdfspider.validate.profiles import load_profile
+from rdfspider.validate.totals import Total, Totals
 from rdfspider.vocabulary.names import shorten_iri
 
 
@@ -25,6 +28,7 @@ class FindingKind(StrEnum):
     """What a finding is about."""
 
     BROKEN = "broken markup"
+    WRONG = "wrong term or value"
     MISSING = "missing property"
     CONFLICTING = "conflict"
     UNMARKED = "no data"
@@ -73,7 +77,7 @@ class Pages:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ReportLine:
     """One line of the report."""
 
     severity: Severity
@@ -99,6 +103,9 @@ class Report:
     seconds: float
     syntaxes: tuple[SyntaxUse, ...]
     faults: tuple[FaultCount, ...]
+    wrong: tuple[Total, ...]
+    """What breaks a rule of the vocabulary, by class and property; of the pages whose statements could be read again."""
+    pages_checked: int
     gaps: tuple[Gap, ...]
     conflicts: tuple[Conflict, ...]
     conflict_count: int
@@ -108,7 +115,7 @@ class Report:
     """Duplicates of other pages."""
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[ReportLine, ...]:
         """All findings, the worst first."""
         return tuple(sorted(_list_findings(self), key=lambda finding: finding.severity.rank))
 
@@ -138,6 +145,7 @@ def inspect_site(
     entries = choose_pages(ledger, site, count.pages, max_pages)
     pages = list(read_pages(store, entries, seconds))
     entities = _name_nodes(ledger, entries[: len(pages)])
+    totals = _check_pages(pages, read_statements, seconds)
     conflicts, conflict_count = find_conflicts(pages, entities, read_statements)
     return Report(
         site=site,
@@ -147,12 +155,31 @@ def inspect_site(
         seconds=time.monotonic() - start,
         syntaxes=_count_syntaxes(pages),
         faults=_count_faults(pages),
+        wrong=tuple(totals.list_rows()),
+        pages_checked=totals.pages,
         gaps=find_gaps(pages, entities),
         conflicts=conflicts,
         conflict_count=conflict_count,
         unmarked=_collect([page.url for page in pages if page.syntaxes.keys() <= _PLAIN]),
         repeated=_collect([page.url for page in pages if page.duplicate_of]),
     )
+
+
+def _check_pages(pages: Sequence[SampledPage], read_statements: ReadStatements, seconds: float) -> Totals:
+    """Add up what breaks the rules of the vocabulary on each page, until the time is up."""
+    end = time.monotonic() + seconds
+    totals = Totals(by_site=False)
+    validator = Validator(load_profile("schema"))
+    for page in pages:
+        if time.monotonic() > end:
+            break
+        if page.syntaxes.keys() <= _PLAIN:
+            totals.add(page.url, ())
+        elif (statements := read_statements(page.url)) is not None:
+            # Conflicts are found over all pages of the site, with those within one.
+            found = validator.check(page.url, statements)
+            totals.add(page.url, [each for each in found if each.rule != "syntax-conflict"])
+    return totals
 
 
 def choose_pages(ledger: LedgerReader, site: str, pages: int, limit: int) -> list[PageEntry]:
@@ -206,11 +233,16 @@ def _collect(urls: Sequence[str]) -> Pages:
     return Pages(len(urls), tuple(urls[:_EXAMPLES]))
 
 
-def _list_findings(report: Report) -> Iterator[Finding]:
+def _list_findings(report: Report) -> Iterator[ReportLine]:
     for fault in report.faults:
         message = f"{fault.meaning} {fault.advice}"
-        yield Finding(
+        yield ReportLine(
             fault.severity, FindingKind.BROKEN, fault.code, message, fault.pages, report.pages_read, fault.examples
+        )
+    for row in report.wrong:
+        subject = ".".join(filter(None, (row.type, row.path)))
+        yield ReportLine(
+            row.severity, FindingKind.WRONG, subject, row.message, row.pages, report.pages_checked, tuple(row.examples)
         )
     for gap in report.gaps:
         name = shorten_iri(gap.type)
@@ -218,11 +250,13 @@ def _list_findings(report: Report) -> Iterator[Finding]:
         message = f"{gap.missing:,} of {gap.things:,} of {name}{among} have no {say_path(gap.path)}."
         examples = tuple(dict.fromkeys(example.page for example in gap.examples))
         severity = WARNING if gap.is_needed else HINT
-        yield Finding(severity, FindingKind.MISSING, f"{name} {gap.path}", message, gap.missing, gap.things, examples)
+        yield ReportLine(
+            severity, FindingKind.MISSING, f"{name} {gap.path}", message, gap.missing, gap.things, examples
+        )
     for one in report.conflicts:
         values = " / ".join(claim.value[:100] for claim in one.claims)
         examples = tuple(dict.fromkeys(source.page for claim in one.claims for source in claim.sources))
-        yield Finding(
+        yield ReportLine(
             WARNING,
             FindingKind.CONFLICTING,
             f"{one.label or one.id} {one.path}",
@@ -236,4 +270,4 @@ def _list_findings(report: Report) -> Iterator[Finding]:
         (report.repeated, FindingKind.REPEATED, "Pages that repeat others."),
     ):
         if pages.count:
-            yield Finding(HINT, kind, "", message, pages.count, report.pages_read, pages.examples)
+            yield ReportLine(HINT, kind, "", message, pages.count, report.pages_read, pages.examples)

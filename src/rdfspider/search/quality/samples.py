@@ -13,10 +13,8 @@ from typing import NamedTuple
 from pyoxigraph import Literal, NamedNode, Store
 
 from rdfspider.index.ledger.reader import PageEntry
-from rdfspider.validate.faults import ESCAPED_TWICE
-from rdfspider.validate.page import is_escaped_twice
 from rdfspider.vocabulary.labels import LABELS, RDF_TYPE, clean_label
-from rdfspider.vocabulary.prefixes import RDF, SCHEMA
+from rdfspider.vocabulary.prefixes import SCHEMA
 from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID, VOCABULARY, blank_prefix, make_graph_iri
 
 MAX_PAGES = 300
@@ -25,7 +23,6 @@ _STATEMENTS_A_PAGE = 5_000
 _FACTS_A_PAGE = 500
 _VALUES_A_PROPERTY = 20
 _TEXT_CHARS = 500
-_MARKUP = {RDF + "HTML", RDF + "XMLLiteral"}
 _FETCHES = NamedNode(FETCHES_GRAPH)
 _PROBLEM, _DUPLICATE = f"{VOCABULARY}problem-", f"{VOCABULARY}duplicateOf"
 
@@ -108,16 +105,13 @@ def _read_page(store: Store, page: PageEntry) -> SampledPage:
             problems[name.removeprefix(_PROBLEM)] = int(value.value)
         elif name == _DUPLICATE and isinstance(value, NamedNode):
             duplicate_of = value.value
-    nodes, is_cut, escaped = _read_nodes(store, graph)
-    if escaped:
-        problems[ESCAPED_TWICE] = escaped
+    nodes, is_cut = _read_nodes(store, graph)
     return SampledPage(page.url, page.facts.syntaxes, problems, duplicate_of, nodes, is_cut)
 
 
-def _read_nodes(store: Store, graph: NamedNode) -> tuple[dict[str, Described], bool, int]:
-    """Return the nodes, whether there are more, and how many texts are escaped twice."""
+def _read_nodes(store: Store, graph: NamedNode) -> tuple[dict[str, Described], bool]:
+    """Return the nodes, and whether there are more."""
     nodes: dict[str, Described] = {}
-    escaped = 0
     quads = list(islice(store.quads_for_pattern(None, None, None, graph), _STATEMENTS_A_PAGE))
     for quad in quads:
         subject, name, value = quad.subject, quad.predicate.value, quad.object
@@ -126,6 +120,4 @@ def _read_nodes(store: Store, graph: NamedNode) -> tuple[dict[str, Described], b
             if node is None:
                 node = nodes[subject.value] = Described()
             node.add(name, value)
-            if isinstance(value, Literal) and value.datatype.value not in _MARKUP:
-                escaped += is_escaped_twice(value.value[:_TEXT_CHARS])
-    return nodes, len(quads) == _STATEMENTS_A_PAGE, escaped
+    return nodes, len(quads) == _STATEMENTS_A_PAGE

@@ -322,7 +322,7 @@ PAGES = (
             Parameter("url", "The URL, as people write it.", is_required=True),
             Parameter("out", "Which page of the links out.", kind="integer"),
             Parameter("in", "Which page of the links in.", kind="integer"),
-            Parameter("part", "For CSV: statements, links, problems or in-links."),
+            Parameter("part", "For CSV: statements, findings, links, problems or in-links."),
         ),
         # A page of a foreign file is extracted again.
         is_heavy=True,

@@ -6,6 +6,7 @@ request to another server requires the token; robots.txt and the rules on privat
 
 from typing import Any
 
+from rdfspider.detect.content import detect_content
 from rdfspider.errors import UsageError
 from rdfspider.records import Page
 from rdfspider.run.page_requests import Hop, read_address
@@ -35,7 +36,7 @@ TYPES = {
     "application/atom+xml": "Atom or RSS",
 }
 """The media types that a pasted text can be declared as."""
-_PART = Parameter("part", "For CSV: statements, links or problems.")
+_PART = Parameter("part", "For CSV: statements, findings, links or problems.")
 
 
 class VisitData(InspectionData):
@@ -67,7 +68,9 @@ def inspect_text(request: PageRequest) -> PageReply:
     # It is already decoded: whatever encoding it declares, it is passed on as UTF-8.
     body = text.removeprefix("\ufeff").encode("utf-8", "replace")
     found = request.site.visitor.read(Page(base, b"\xef\xbb\xbf" + body, media_type or None))
-    return _make_view(request, inspect_extraction(found, len(body)), text=text, base=base, media_type=media_type)
+    return _make_view(
+        request, inspect_extraction(found, len(body), source=text), text=text, base=base, media_type=media_type
+    )
 
 
 def inspect_address(request: PageRequest) -> PageReply:
@@ -75,7 +78,9 @@ def inspect_address(request: PageRequest) -> PageReply:
     visit = request.site.visitor.visit(request.get("url"), request.cancel)
     inspection = None
     if visit.extraction is not None and visit.capture is not None:
-        inspection = inspect_extraction(visit.extraction, len(visit.capture.page.body), visit.directives)
+        page = visit.capture.page
+        source = detect_content(page, MAX_BODY_BYTES).text
+        inspection = inspect_extraction(visit.extraction, len(page.body), visit.directives, source)
     return _make_view(request, inspection, visit, url=visit.hops[0].url)
 
 

@@ -11,7 +11,7 @@ from rdfspider.errors import UsageError
 from rdfspider.results import LedgerTotals, NameCount, NameKind
 from rdfspider.search.profiles import ClassProfile, OntologyProfile, PropertyProfile, SiteProfile
 from rdfspider.search.quality.gaps import say_path
-from rdfspider.search.quality.report import Finding, Report
+from rdfspider.search.quality.report import Report, ReportLine
 from rdfspider.search.statistics import NameCounts, Statistics
 from rdfspider.serve.pages.entity import read_statements
 from rdfspider.serve.rendering import make_address
@@ -87,7 +87,7 @@ class ReportData(Report):
 
     # No defaults: those would be the inherited properties of the same names.
     severities: dict[str, int] = field()
-    findings: tuple[Finding, ...] = field()
+    findings: tuple[ReportLine, ...] = field()
 
 
 def show_names(kind: NameKind) -> Callable[[PageRequest], PageReply]:
@@ -310,7 +310,7 @@ PAGES: tuple[SitePage, ...] = (
     SitePage(
         "/quality",
         show_quality,
-        "A report on a site's structured data: syntaxes, broken markup, missing properties, conflicts.",
+        "A report on a site's structured data: syntaxes, broken markup, wrong terms and values, missing properties, conflicts.",
         (Parameter("site", _SITE, is_required=True),),
         formats=("html", "json", "csv"),
         is_heavy=True,
