@@ -7,6 +7,7 @@ status = crawl.run()
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,9 +46,10 @@ if TYPE_CHECKING:
     from rdfspider.search.entity import Entity
     from rdfspider.search.export import Exported
     from rdfspider.search.indexes import Indexes
-    from rdfspider.search.name_lookup import Names
+    from rdfspider.search.name_lookup import Choice, Names
     from rdfspider.search.rows import Rows, Statements
     from rdfspider.search.statistics import Statistics
+    from rdfspider.search.things_table import Things
 
 _ANSWER_S = 10.0
 _POLL_S = 0.1
@@ -278,7 +280,9 @@ class Crawl:
         self, site: str | None = None, type: "Names" = None, ontology: "Names" = None, page: str | None = None
     ) -> "Iterator[Quad]":
         """Iterate over the quads: all, or those of a site, a page, or about entities of a class or an ontology."""
-        selection, _ = self.indexes.select(site=site, type=type, ontology=ontology, page=page)
+        from rdfspider.search.name_lookup import Choice
+
+        selection, _ = self.indexes.select(Choice(site=site, type=type, ontology=ontology, page=page))
         return self.indexes.stream_quads(selection)
 
     def export(
@@ -289,11 +293,50 @@ class Crawl:
         site: str | None = None,
         type: "Names" = None,
         ontology: "Names" = None,
+        columns: "Names" = None,
+        several: str = "join",
+        separator: str = " | ",
         on_page: "Callable[[Exported], None]" = lambda exported: None,
+        **choice: "Names",
     ) -> "Exported":
-        """Write such quads to a file (None is stdout); its name decides on compression, and on the format if none is given."""
+        """Write such quads to a file (None is stdout); its name decides on compression, and on the format if none is given.
+
+        CSV and Excel, and Parquet with `columns`, have one row a thing instead, as `things` gives them. `graph`, `property`,
+        `syntax` and the same with `without_` before them choose pages by a pattern and statements (`docs/export.md`).
+        """
+        from rdfspider.search.export import has_things
+        from rdfspider.search.name_lookup import list_names
+        from rdfspider.search.things import make_several
+
         path = None if output is None else Path(output)
-        return self.indexes.export(path, format, site=site, type=type, ontology=ontology, on_page=on_page)
+        asked = _make_choice(site=site, type=type, ontology=ontology, **choice)
+        if columns is None and not has_things(path, format):
+            return self.indexes.export(path, format, asked, on_page)
+        names = list_names(columns)
+        return self.indexes.export_things(path, format, asked, names, make_several(several, separator), on_page)
+
+    def things(
+        self,
+        type: "Names",
+        columns: "Names" = None,
+        *,
+        several: str = "join",
+        separator: str = " | ",
+        site: str | None = None,
+        **choice: "Names",
+    ) -> "Things":
+        """Return the things of a class or one below it as a table, one row each: `crawl.things("Product").to_pandas()`.
+
+        Columns are properties or paths of them, such as `name` and `offers.price`; without any, those that such things
+        usually have. With `several="rows"` several values become several rows instead of being joined.
+        """
+        from rdfspider.search.name_lookup import list_names
+        from rdfspider.search.things import make_several
+        from rdfspider.search.things_table import Things
+
+        asked = _make_choice(site=site, type=type, **choice)
+        names, form = list_names(columns), make_several(several, separator)
+        return Things(lambda: self.indexes.read_things(asked, names, form))
 
     def add_seeds(self, seeds: Iterable[str] = (), *, seeds_file: Path | None = None) -> int:
         """Add seeds; return how many were new. A running crawl takes them at once, a stopped one when it runs next."""
@@ -409,6 +452,14 @@ class Crawl:
         if not answer.is_done:
             raise UsageError(f"{self.folder}: {answer.message}")
         return answer
+
+
+def _make_choice(**names: "Names") -> "Choice":
+    from rdfspider.search.name_lookup import Choice
+
+    if unknown := sorted(names.keys() - {field.name for field in fields(Choice)}):
+        raise TypeError(f"there is no choice by {', '.join(unknown)}")
+    return Choice(**names)  # type: ignore[arg-type]
 
 
 def _ask_filters(command: CommandName, include: str | Iterable[str], exclude: str | Iterable[str]) -> Command:

@@ -58,8 +58,21 @@ class ExportFormat(StrEnum):
     TRIG = "trig"
     PARQUET = "parquet"
     JSONL = "jsonl"
+    CSV = "csv"
+    XLSX = "xlsx"
 
 
+class SeveralValues(StrEnum):
+    """What becomes of several values of a thing's property in a table."""
+
+    JOIN = "join"
+    """They are joined in one cell."""
+    ROWS = "rows"
+    """The thing gets several rows: the second value is in the second row, and columns with a single value repeat it."""
+
+
+TABLES = (ExportFormat.CSV, ExportFormat.XLSX)
+"""The formats of exports that always have one row a thing."""
 SUFFIXES: Mapping[str, tuple[str, ...]] = {
     ExtractFormat.NQUADS: (".nq", ".nquads"),
     ExtractFormat.TURTLE: (".ttl",),
@@ -67,9 +80,13 @@ SUFFIXES: Mapping[str, tuple[str, ...]] = {
     ExtractFormat.JSONLD: (".jsonld",),
     ExtractFormat.PARQUET: (".parquet",),
     ExportFormat.JSONL: (".jsonl", ".ndjson"),
+    ExportFormat.CSV: (".csv",),
+    ExportFormat.XLSX: (".xlsx",),
 }
 """The suffixes of files by their format."""
 _Format = TypeVar("_Format", ExtractFormat, ExportFormat)
+# Spreadsheets treat cells that begin with these as formulas.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 # Limits of a Parquet row group.
 _GROUP_ROWS = 100_000
 _GROUP_BYTES = 64 * 1024 * 1024
@@ -101,6 +118,11 @@ FRAMES: Mapping[str, Frame] = {
     ExtractFormat.JSONLD: Frame("[", ",\n", "]\n"),
 }
 """The text formats, to which pages can be appended; `parquet` is the only other one."""
+
+
+def disarm_formula(cell: object) -> object:
+    """Return the cell of a table; text that spreadsheets would treat as a formula gets a leading apostrophe."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def find_format(suffix: str, formats: type[_Format]) -> _Format | None:

@@ -15,6 +15,7 @@ from rdfspider.index.ledger.writer import Ledger
 from rdfspider.index.quads.snapshots import take_snapshot
 from rdfspider.search import indexes as indexes_module
 from rdfspider.search.indexes import Indexes
+from rdfspider.search.name_lookup import Choice
 
 THING = "https://a.test/#tea"
 
@@ -48,7 +49,7 @@ def spoil(file: Path) -> None:
 @pytest.mark.parametrize("files", ["MANIFEST-*", "*.sst"])
 def test_damaged_snapshots_are_one_line(paths: IndexPaths, files: str) -> None:
     indexes = Indexes(paths.folder)
-    selection, _ = indexes.select()
+    selection, _ = indexes.select(Choice())
     assert len(list(indexes.stream_quads(selection))) == 1
     spoiled = [spoil(file) for file in (paths.snapshots / "000001").glob(files)]
     assert spoiled
@@ -63,7 +64,7 @@ def test_a_damaged_ledger_is_one_line(paths: IndexPaths) -> None:
     with pytest.raises(UsageError, match=r"ledger.sqlite cannot be read \(.*index --rebuild"):
         Indexes(paths.folder).statistics(10)
     with pytest.raises(UsageError, match="index --rebuild"):
-        Indexes(paths.folder).select()
+        Indexes(paths.folder).select(Choice())
 
 
 def test_a_ledger_that_nobody_can_write_is_read_or_said_to_be(paths: IndexPaths) -> None:

@@ -5,6 +5,7 @@ import pytest
 from indexed import index_pages
 from rdfspider import Crawl, UsageError
 from rdfspider.search.indexes import Indexes
+from rdfspider.search.name_lookup import Choice
 
 S, FOAF = "http://schema.org/", "http://xmlns.com/foaf/0.1/"
 PAGES = {
@@ -48,7 +49,7 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
     ],
 )
 def test_classes_are_called_in_many_ways_and_include_those_below(crawl: Crawl, name: str, classes: set[str]) -> None:
-    selection, _ = Indexes(crawl.folder).select(type=name)
+    selection, _ = Indexes(crawl.folder).select(Choice(type=name))
     assert selection.types == classes
 
 
@@ -63,7 +64,7 @@ def test_classes_are_called_in_many_ways_and_include_those_below(crawl: Crawl, n
     ],
 )
 def test_ontologies_are_called_by_prefix_or_namespace(crawl: Crawl, name: str, terms: set[str]) -> None:
-    selection, _ = Indexes(crawl.folder).select(ontology=name)
+    selection, _ = Indexes(crawl.folder).select(Choice(ontology=name))
     assert selection.terms == terms
 
 
@@ -123,5 +124,5 @@ def test_types_are_those_that_words_find(crawl: Crawl) -> None:
 
 
 def test_pages_are_about_so_many_where_that_is_known(crawl: Crawl) -> None:
-    assert Indexes(crawl.folder).select()[1] == 5
-    assert Indexes(crawl.folder).select(site="one.example")[1] is None
+    assert Indexes(crawl.folder).select(Choice())[1] == 5
+    assert Indexes(crawl.folder).select(Choice(site="one.example"))[1] is None

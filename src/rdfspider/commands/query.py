@@ -18,7 +18,7 @@ from rdfspider.commands.options import Folder
 from rdfspider.commands.terminal import say
 from rdfspider.crawl.summary import clean_text
 from rdfspider.errors import UsageError
-from rdfspider.formats import RDF_FORMATS, RESULT_FORMATS, ExportFormat
+from rdfspider.formats import RDF_FORMATS, RESULT_FORMATS, ExportFormat, SeveralValues
 from rdfspider.vocabulary.names import shorten_iri
 
 if TYPE_CHECKING:
@@ -187,6 +187,45 @@ def export(
             help="Only things that use classes or properties of an ontology; may be repeated.",
         ),
     ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME,…",
+            help="One row a thing, with these columns: properties or paths of them, such as name,offers.price, and id, type, "
+            "page. By default, for csv and xlsx, what things of the class usually have.",
+        ),
+    ] = None,
+    several: Annotated[
+        SeveralValues,
+        typer.Option(help="Several values of a column: joined in one cell, or in several rows.", show_default=False),
+    ] = SeveralValues.JOIN,
+    separator: Annotated[str, typer.Option(metavar="TEXT", help="What is between joined values.")] = " | ",
+    properties: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="NAME", help="Only statements with a property; may be repeated."),
+    ] = None,
+    without_properties: Annotated[
+        list[str] | None,
+        typer.Option("--without-property", metavar="NAME", help="No statements with a property; may be repeated."),
+    ] = None,
+    syntaxes: Annotated[
+        list[str] | None,
+        typer.Option("--syntax", metavar="NAME", help="Only statements in a syntax: jsonld, rdfa, …; may be repeated."),
+    ] = None,
+    without_syntaxes: Annotated[
+        list[str] | None,
+        typer.Option("--without-syntax", metavar="NAME", help="No statements that only such a syntax has."),
+    ] = None,
+    graphs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--graph", metavar="PATTERN", help="Only pages whose URL matches, * is anything; may be repeated."
+        ),
+    ] = None,
+    without_graphs: Annotated[
+        list[str] | None,
+        typer.Option("--without-graph", metavar="PATTERN", help="No pages whose URL matches; may be repeated."),
+    ] = None,
     output: Annotated[
         str,
         typer.Option(
@@ -197,11 +236,11 @@ def export(
         ),
     ] = "-",
 ) -> None:
-    """Write what the pages of a crawl say, or a part of it, to a file."""
+    """Write what the pages of a crawl say, or a part of it, to a file: quads, or a table with one row a thing."""
     crawl = Crawl.open(folder)
     path = None if output == "-" else Path(output)
-    if path is None and file_format is ExportFormat.PARQUET and sys.stdout.isatty():
-        raise UsageError("parquet is not for a terminal: name a file with --output, or redirect stdout")
+    if path is None and file_format in (ExportFormat.PARQUET, ExportFormat.XLSX) and sys.stdout.isatty():
+        raise UsageError(f"{file_format} is not for a terminal: name a file with --output, or redirect stdout")
     with _show_progress() as on_page:
         exported = crawl.export(
             path,
@@ -209,12 +248,27 @@ def export(
             type=types or (),
             site=site,
             ontology=ontologies or (),
+            columns=None if columns is None else [name for part in columns for name in part.split(",")],
+            several=several.value,
+            separator=separator,
+            property=properties,
+            without_property=without_properties,
+            syntax=syntaxes,
+            without_syntax=without_syntaxes,
+            graph=graphs,
+            without_graph=without_graphs,
             on_page=on_page,
         )
     if path is not None:
-        say(f"{path}: {exported.quads:,} quads of {exported.pages:,} pages")
-    elif not exported.pages:
+        say(f"{path}: {_count_exported(exported)}")
+    elif not (exported.pages or exported.rows):
         say("no page says anything like that")
+
+
+def _count_exported(exported: "Exported") -> str:
+    if exported.rows is not None:
+        return f"{exported.rows:,} rows"
+    return f"{exported.quads:,} quads of {exported.pages:,} pages"
 
 
 @contextmanager
@@ -233,7 +287,7 @@ def _show_progress() -> "Iterator[Callable[[Exported], None]]":
                 task,
                 completed=exported.pages,
                 total=exported.pages_expected,
-                description=f"{exported.pages:,} pages, {exported.quads:,} quads",
+                description=_count_exported(exported),
             )
 
         yield show

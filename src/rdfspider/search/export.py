@@ -18,9 +18,12 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Store
 
 from rdfspider.batch.output import COMPRESSED, compress, open_stream
 from rdfspider.errors import RdfspiderError, UsageError
-from rdfspider.formats import COLUMNS, FRAMES, ExportFormat, find_format, open_parquet, page_fragment, to_arrow
+from rdfspider.formats import COLUMNS, FRAMES, TABLES, ExportFormat, find_format, open_parquet, page_fragment, to_arrow
 from rdfspider.index.quads.described import find_time
 from rdfspider.index.quads.selection import PageQuads, Selection, read_pages
+from rdfspider.search.syntax_filter import SyntaxFilter
+from rdfspider.search.tables import check_xlsx, open_table
+from rdfspider.search.things import Row
 from rdfspider.vocabulary.labels import RDF_TYPE
 from rdfspider.vocabulary.prefixes import XSD
 
@@ -43,6 +46,8 @@ class Exported:
     quads: int = 0
     pages_expected: int | None = None
     """About how many there will be; None if unknown."""
+    rows: int | None = None
+    """Rows of a table with one row a thing, which counts no pages and quads; None for other exports."""
 
 
 def write_export(
@@ -157,8 +162,8 @@ def _write_id(node: str) -> str:
     return node[1:-1] if node[0] == "<" else node
 
 
-def choose_format(path: Path | None, asked: str | None) -> str:
-    """Return the requested format, or the one of the file's suffix; N-Quads for stdout."""
+def choose_format(path: Path | None, asked: str | None, *, tables: bool = False) -> str:
+    """Return the requested format, or the one of the file's suffix; N-Quads for stdout, CSV for `tables`."""
     ending, inner = _split_endings(path)
     if ending in _NOT_WRITTEN:
         raise UsageError(f"{path}: {ending} cannot be written; compress with one of {', '.join(COMPRESSED)}")
@@ -167,10 +172,21 @@ def choose_format(path: Path | None, asked: str | None) -> str:
         raise UsageError(f"--format: {asked!r} is not one of {', '.join(ExportFormat)}")
     if asked is None and path is not None and named is None:
         raise UsageError(f"{path}: its ending tells no format; name one with --format: {', '.join(ExportFormat)}")
-    file_format = asked or named or ExportFormat.NQUADS
-    if file_format == ExportFormat.PARQUET and ending in COMPRESSED:
-        raise UsageError(f"{path}: parquet is compressed inside; leave {ending} out")
+    file_format = asked or named or (ExportFormat.CSV if tables else ExportFormat.NQUADS)
+    if file_format in (ExportFormat.PARQUET, ExportFormat.XLSX) and ending in COMPRESSED:
+        raise UsageError(f"{path}: {file_format} is compressed inside; leave {ending} out")
+    if tables and file_format not in (*TABLES, ExportFormat.PARQUET):
+        raise UsageError(f"{file_format} has no rows: a table is csv, xlsx or parquet")
+    if not tables and file_format in TABLES:
+        raise UsageError(f"{file_format} has one row a thing: name columns, or a class with --type")
+    if file_format == ExportFormat.XLSX:
+        check_xlsx()
     return file_format
+
+
+def has_things(path: Path | None, asked: str | None) -> bool:
+    """Return whether the format always has one row a thing."""
+    return (asked or find_format(_split_endings(path)[1], ExportFormat)) in TABLES
 
 
 def export_pages(
@@ -180,13 +196,36 @@ def export_pages(
     file_format: str,
     on_page: Callable[[Exported], None] = lambda exported: None,
     pages_expected: int | None = None,
+    syntaxes: SyntaxFilter | None = None,
 ) -> Exported:
     """Write the selected quads to a file that appears when it is complete; without a path, to stdout."""
-    ending, _ = _split_endings(path)
     pages = read_pages(store, selection)
+    if syntaxes is not None:
+        pages = (kept for page in pages if (kept := syntaxes.keep(page)).nquads)
+    with _open_document(path) as stream:
+        return write_export(pages, file_format, stream, partial(find_time, store), on_page, pages_expected)
+
+
+def export_table(
+    rows: Iterator[Row], path: Path | None, file_format: str, on_page: Callable[[Exported], None]
+) -> Exported:
+    """Write a table, whose first row has the names of its columns, in the same way."""
+    exported = Exported(rows=0)
+    heads = next(rows)
+    with _open_document(path) as stream, open_table(file_format, stream, [head or "" for head in heads]) as write:
+        for row in rows:
+            write(row)
+            exported.rows = (exported.rows or 0) + 1
+            on_page(exported)
+    return exported
+
+
+@contextmanager
+def _open_document(path: Path | None) -> Iterator[BinaryIO]:
+    ending, _ = _split_endings(path)
     try:
         with open_stream(path) as stream, compress(stream, ending) as packed:
-            return write_export(pages, file_format, packed, partial(find_time, store), on_page, pages_expected)
+            yield packed
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -6,8 +6,8 @@ life of a process, also while a crawl runs. Nothing here writes.
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -44,8 +44,8 @@ from rdfspider.search.attributions import ReadStatements
 from rdfspider.search.entity import NODES_MERGED, Entity
 from rdfspider.search.entity_lookup import EntityLookup
 from rdfspider.search.example_queries import ExampleQuery, list_examples
-from rdfspider.search.export import Exported, choose_format, export_pages
-from rdfspider.search.name_lookup import Names, make_selection
+from rdfspider.search.export import Exported, choose_format, export_pages, export_table
+from rdfspider.search.name_lookup import Choice, make_selection
 from rdfspider.search.page_record import PageRecord, read_page
 from rdfspider.search.profiles import (
     ClassProfile,
@@ -61,11 +61,15 @@ from rdfspider.search.profiles import (
 from rdfspider.search.quality.report import Report, inspect_site
 from rdfspider.search.rows import Rows, Statements, read_answer
 from rdfspider.search.statistics import CachedStatistics, Statistics, read_statistics
+from rdfspider.search.syntax_filter import SyntaxFilter
+from rdfspider.search.things import JOINED, Row, Several, find_entry, make_columns, read_things
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.terms import make_graph_iri
 
 # A SPARQL query waits no longer than this for the text index: it occupies a process that others could use.
 _WORDS_TIMEOUT_S = 10.0
+# What is read of a page to know its syntaxes: far more than any page states.
+_PAGE_BYTES = 1 << 30
 # SPARQL gets only the first blank nodes of an entity.
 _MAX_NODES = 100
 
@@ -255,12 +259,10 @@ class Indexes:
         except UnindexedError:
             return list_examples(None)
 
-    def select(
-        self, *, site: str | None = None, type: Names = None, ontology: Names = None, page: str | None = None
-    ) -> tuple[Selection, int | None]:
+    def select(self, choice: Choice) -> tuple[Selection, int | None]:
         """Turn typed names into a selection; also return about how many pages it has, None if unknown before reading."""
         with self._use_ledger() as ledger:
-            selection = make_selection(ledger, site=site, type=type, ontology=ontology, page=page)
+            selection = make_selection(ledger, choice)
             return selection, ledger.read_totals().pages if selection == Selection() else None
 
     def stream_quads(self, selection: Selection) -> Iterator[Quad]:
@@ -271,18 +273,53 @@ class Indexes:
     def export(
         self,
         path: Path | None,
-        format_name: str | None = None,
-        *,
-        site: str | None = None,
-        type: Names = None,
-        ontology: Names = None,
+        format_name: str | None,
+        choice: Choice,
         on_page: Callable[[Exported], None] = lambda exported: None,
     ) -> Exported:
         """Write the selected quads to a file that appears when it is complete; without a path, to stdout."""
         file_format = choose_format(path, format_name)
-        selection, expected = self.select(site=site, type=type, ontology=ontology)
-        with self._use_quads() as store:
-            return export_pages(store, selection, path, file_format, on_page, expected)
+        selection, expected = self.select(choice)
+        with self._use_ledger() as ledger, self._use_quads() as store:
+            syntaxes = self._filter_syntaxes(choice, ledger, store)
+            return export_pages(store, selection, path, file_format, on_page, expected, syntaxes)
+
+    def export_things(
+        self,
+        path: Path | None,
+        format_name: str | None,
+        choice: Choice,
+        columns: Sequence[str] = (),
+        several: Several = JOINED,
+        on_page: Callable[[Exported], None] = lambda exported: None,
+    ) -> Exported:
+        """Write a table with one row a thing, as `export` does."""
+        file_format = choose_format(path, format_name, tables=True)
+        with closing(self.read_things(choice, columns, several)) as rows:
+            return export_table(rows, path, file_format, on_page)
+
+    def read_things(
+        self, choice: Choice, columns: Sequence[str] = (), several: Several = JOINED
+    ) -> Generator[Row, None, None]:
+        """Yield the names of the columns, then a row for each selected thing; their snapshot is held until the end."""
+        if not choice.type and not choice.ontology:
+            raise UsageError("things of which class? Name one: --type Product")
+        with self._use_ledger() as ledger, self._use_quads() as store:
+            syntaxes = self._filter_syntaxes(choice, ledger, store)
+            selection = make_selection(ledger, choice)
+            found = make_columns(store, ledger, selection, columns)
+            yield tuple(column.name for column in found)
+            yield from read_things(store, ledger, selection, found, several, syntaxes.takes if syntaxes else None)
+
+    def _filter_syntaxes(self, choice: Choice, ledger: LedgerReader, store: Store) -> SyntaxFilter | None:
+        chosen, without = choice.list_syntaxes()
+
+        def read_statements(graph: str) -> tuple[str, Mapping[str, str]]:
+            entry = find_entry(store, ledger, graph)
+            record = read_page(self._folder, entry.url, max_bytes=_PAGE_BYTES) if entry else None
+            return (record.url, record.statements) if record else (graph, {})
+
+        return SyntaxFilter(read_statements, chosen, without) if chosen or without else None
 
     def dump_hits(self, hits: Iterable[Hit], most: int) -> bytes:
         """Return up to `most` statements per hit as N-Quads: of a page, or about an entity in the merge of all pages."""

@@ -5,13 +5,15 @@ is a UsageError that suggests similar names.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
 
 from rdfspider.errors import UsageError
 from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.quads.selection import Selection
+from rdfspider.pipeline import check_syntaxes
 from rdfspider.results import NameKind
 from rdfspider.urls import host_of, is_valid_iri, normalise_url
 from rdfspider.vocabulary.classes import list_class_names
@@ -24,7 +26,7 @@ from rdfspider.vocabulary.names import (
     name_ontology,
     shorten_iri,
 )
-from rdfspider.vocabulary.spellings import fold_class_name, fold_namespace
+from rdfspider.vocabulary.spellings import fold_class_name, fold_name, fold_namespace
 from rdfspider.vocabulary.terms import fold_iri, make_graph_iri, replace_surrogates, skolemise
 
 Names = str | Iterable[str] | None
@@ -36,20 +38,47 @@ _NAMES_COMPARED = 5_000
 _SITE = re.compile(r"(?:[a-z][a-z0-9+.\-]*://)?([^\s/?#@]+?)(?::[0-9]+)?(?:[/?#].*)?", re.IGNORECASE)
 
 
-def make_selection(
-    ledger: LedgerReader,
-    *,
-    site: str | None = None,
-    type: Names = None,
-    ontology: Names = None,
-    page: str | None = None,
-) -> Selection:
-    """Turn typed names into a selection; raise UsageError if no page uses one."""
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which statements a person asks for, by typed names; all given conditions must hold."""
+
+    site: str | None = None
+    """A host, or a domain with the hosts below it."""
+    type: Names = None
+    """Only things of one of these classes, or of one below it."""
+    ontology: Names = None
+    """Only things that use one of these ontologies."""
+    page: str | None = None
+    graph: Names = None
+    """Only pages whose URL one of these patterns matches; `*` stands for anything."""
+    without_graph: Names = None
+    property: Names = None
+    """Only statements with one of these properties."""
+    without_property: Names = None
+    syntax: Names = None
+    """Only statements in one of these syntaxes."""
+    without_syntax: Names = None
+
+    def list_syntaxes(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The syntaxes that are chosen, and those that are left out; raise UsageError for unknown ones."""
+        chosen, without = list_names(self.syntax), list_names(self.without_syntax)
+        return (
+            check_syntaxes(chosen) if chosen else frozenset(),
+            check_syntaxes(without) if without else frozenset(),
+        )
+
+
+def make_selection(ledger: LedgerReader, choice: Choice) -> Selection:
+    """Turn typed names into a selection, except syntaxes; raise UsageError if no page uses one."""
     return Selection(
-        site=_find_site(ledger, site) if site is not None else "",
-        page=_find_page(ledger, page) if page is not None else "",
-        types=_find_all(ledger, type, find_classes),
-        terms=_find_all(ledger, ontology, find_terms),
+        site=_find_site(ledger, choice.site) if choice.site is not None else "",
+        page=_find_page(ledger, choice.page) if choice.page is not None else "",
+        types=_find_all(ledger, choice.type, find_classes),
+        terms=_find_all(ledger, choice.ontology, find_terms),
+        graphs=tuple(list_names(choice.graph)),
+        without_graphs=tuple(list_names(choice.without_graph)),
+        properties=_find_all(ledger, choice.property, find_properties),
+        without=_find_all(ledger, choice.without_property, find_properties) or frozenset(),
     )
 
 
@@ -81,6 +110,22 @@ def find_terms(ledger: LedgerReader, name: str) -> frozenset[str]:
     )
 
 
+def find_properties(ledger: LedgerReader, name: str, used: Collection[str] | None = None) -> frozenset[str]:
+    """Find the properties in use with this name: `price`, `schema:price` or an IRI, also in angle brackets."""
+    text = name.strip().removeprefix("<").removesuffix(">")
+    asked = {iri.lower() for iri in expand_name(text) or [fold_name(text)]}
+    used = list_properties(ledger) if used is None else used
+    found = frozenset(iri for iri in used if iri.lower() in asked or find_short_name(iri) == text.lower())
+    if not found:
+        raise _complain("property", name, list(used), shorten_iri, find_short_name)
+    return found
+
+
+def list_properties(ledger: LedgerReader) -> list[str]:
+    """List the properties in use, the most used first."""
+    return list(_read_names(ledger, NameKind.PROPERTY))
+
+
 def list_readings(name: str) -> list[str]:
     """List the IRIs that a name may mean: an IRI, a blank node's label in an export, a prefixed name, or a page's URL."""
     text = name.strip().removeprefix("<").removesuffix(">")
@@ -98,10 +143,15 @@ def list_readings(name: str) -> list[str]:
 def _find_all(
     ledger: LedgerReader, names: Names, find: Callable[[LedgerReader, str], frozenset[str]]
 ) -> frozenset[str] | None:
+    asked = list_names(names)
+    return frozenset().union(*(find(ledger, name) for name in asked)) if asked else None
+
+
+def list_names(names: Names) -> list[str]:
+    """List typed names, of which there may be one, several or none."""
     if names is None:
-        return None
-    asked = [names] if isinstance(names, str) or not isinstance(names, Iterable) else list(names)
-    return frozenset().union(*(find(ledger, _clean(name)) for name in asked)) if asked else None
+        return []
+    return [_clean(name) for name in ([names] if isinstance(names, str) or not isinstance(names, Iterable) else names)]
 
 
 def _clean(name: object) -> str:

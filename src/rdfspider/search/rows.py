@@ -51,7 +51,7 @@ class _Results(msgspec.Struct):
     results: _Bindings
 
 
-class _Table:
+class Table:
     """What has a form as an Arrow table, and so as data frames with the same columns."""
 
     def to_arrow(self) -> Any:
@@ -99,7 +99,7 @@ class Row(tuple[Value, ...]):
         return dict(zip(self._places, self, strict=True))
 
 
-class Rows(_Table, Sequence[Row]):
+class Rows(Table, Sequence[Row]):
     """The rows of a SELECT. The value of an unbound variable is None.
 
     Rows stay encoded until they are accessed: as objects they would take many times the memory.
@@ -163,7 +163,7 @@ class Rows(_Table, Sequence[Row]):
         return self._row(None if cell is None else _make_value(cell) for cell in cells)
 
 
-class Statements(_Table):
+class Statements(Table):
     """The triples of a CONSTRUCT or DESCRIBE."""
 
     def __init__(self, ntriples: bytes, is_truncated: bool) -> None:

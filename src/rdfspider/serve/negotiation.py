@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from rdfspider.errors import UsageError
+from rdfspider.formats import disarm_formula
 from rdfspider.serve.replies import PageReply, PageRequest
 from rdfspider.vocabulary.prefixes import TURTLE_PREFIXES
 
@@ -24,8 +25,6 @@ MEDIA_TYPES = {
 }
 """By the suffix of a path. HTML has no suffix."""
 MAX_OUTPUT_BYTES = 64 << 20
-# Spreadsheets treat cells that begin with these as formulas.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 HTML = "text/html"
 RESULTS = {
     "application/sparql-results+json": "json",
@@ -137,7 +136,7 @@ def write_csv(heads: Sequence[str], rows: object) -> bytes:
     writer = csv.writer(out)
     writer.writerow(heads)
     for row in rows:  # type: ignore[attr-defined]
-        writer.writerow([_disarm(cell) for cell in row])
+        writer.writerow([disarm_formula(cell) for cell in row])
     return out.getvalue().encode("utf-8", "replace")
 
 
@@ -165,10 +164,6 @@ def _write(format_name: str, reply: PageReply) -> bytes:
             f"that would be {len(body):,} bytes, and {MAX_OUTPUT_BYTES:,} are sent: ask for less, or export it"
         )
     return body
-
-
-def _disarm(cell: object) -> object:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def _encode_other(value: object) -> object:

@@ -293,6 +293,11 @@ class LedgerReader:
         evidence = list_evidence(entity, contribution, lambda host: host)
         return row[0], next((each.value for each in evidence if each.key == key), "")
 
+    def find_canonical(self, entity: bytes) -> bytes:
+        """The entity that stands for this one and those that are the same; itself if it is joined with no other."""
+        row = self._db.execute("SELECT canonical FROM entities WHERE id = ?", (entity,)).fetchone()
+        return (row[0] if row else b"") or entity
+
     def find_subclasses(self, iri: str) -> list[str]:
         """The direct and indirect subclasses of a class that pages state; schema.org's own are not included."""
         rows = self._db.execute(

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import NamedTuple
@@ -49,6 +50,33 @@ class Selection:
     """Classes; selects statements about nodes of any of them."""
     terms: frozenset[str] | None = None
     """Classes and properties; selects statements about nodes that are of one of the classes or have one of the properties."""
+    graphs: tuple[str, ...] = ()
+    """Patterns of pages' URLs, in which `*` matches anything; one of them must match."""
+    without_graphs: tuple[str, ...] = ()
+    """Such patterns; none of them may match."""
+    properties: frozenset[str] | None = None
+    """Only statements with one of these properties."""
+    without: frozenset[str] = frozenset()
+    """No statements with one of these properties."""
+
+    @property
+    def limits_pages(self) -> bool:
+        """Whether the statements of some pages are not selected, whatever they say."""
+        return bool(self.site or self.page or self.graphs or self.without_graphs)
+
+    def takes_page(self, graph: str) -> bool:
+        """Whether the statements of a page may be selected."""
+        if self.page and graph != self.page:
+            return False
+        if self.site and not is_on_site(graph, self.site):
+            return False
+        if any(fnmatchcase(graph, pattern) for pattern in self.without_graphs):
+            return False
+        return not self.graphs or any(fnmatchcase(graph, pattern) for pattern in self.graphs)
+
+    def takes_property(self, iri: str) -> bool:
+        """Whether statements with a property may be selected."""
+        return iri not in self.without and (self.properties is None or iri in self.properties)
 
 
 class PageQuads(NamedTuple):
@@ -63,9 +91,12 @@ class PageQuads(NamedTuple):
 
 def read_pages(store: Store, selection: Selection) -> Iterator[PageQuads]:
     """The pages with selected statements, each once."""
-    if selection.types is not None or selection.terms is not None:
-        return _read_things(store, selection)
-    return _read_whole_pages(store, selection)
+    is_about_things = selection.types is not None or selection.terms is not None
+    pages = _read_things(store, selection) if is_about_things else _read_whole_pages(store, selection)
+    if selection.properties is None and not selection.without:
+        return pages
+    chosen = (page._replace(nquads=_keep_properties(page.nquads, selection)) for page in pages)
+    return (page for page in chosen if page.nquads)
 
 
 def read_quads(store: Store, selection: Selection) -> Iterator[Quad]:
@@ -122,7 +153,7 @@ def _read_whole_pages(store: Store, selection: Selection) -> Iterator[PageQuads]
         for graph in graphs:
             if not isinstance(graph, NamedNode) or not is_page(graph):
                 continue
-            if selection.site and not is_on_site(graph.value, selection.site):
+            if not selection.takes_page(graph.value):
                 continue
             waiting.append(readers.submit(_dump_page, store, graph))
             if len(waiting) > _PAGES_AHEAD:
@@ -143,7 +174,19 @@ def _dump_page(store: Store, graph: NamedNode) -> PageQuads:
     return PageQuads(graph.value, restore_blank_nodes(triples).replace(b" .\n", b" %s .\n" % str(graph).encode()))
 
 
+def _keep_properties(nquads: bytes, selection: Selection) -> bytes:
+    """The lines with a selected property; the store escapes no IRI."""
+    lines = nquads.splitlines(keepends=True)
+    return b"".join(line for line in lines if selection.takes_property(line.split(b" ", 2)[1][1:-1].decode()))
+
+
 def _read_things(store: Store, selection: Selection) -> Iterator[PageQuads]:
+    for page, things in list_things(store, selection):
+        yield _read_things_of_page(store, page, things)
+
+
+def list_things(store: Store, selection: Selection) -> Iterator[tuple[str, list[str]]]:
+    """The pages that describe selected nodes, each with these nodes; ordered by page."""
     # A database without a name is a temporary file that SQLite deletes when it is closed.
     with closing(sqlite3.connect("", isolation_level=None)) as notes:
         try:
@@ -155,7 +198,7 @@ def _read_things(store: Store, selection: Selection) -> Iterator[PageQuads]:
             notes.executemany("INSERT INTO things VALUES (?, ?)", _find_things(store, nodes, selection))
             rows = notes.execute("SELECT DISTINCT page, thing FROM things ORDER BY page, thing")
             for page, things in groupby(rows, key=itemgetter(0)):
-                yield _read_things_of_page(store, page, [thing for _, thing in things])
+                yield page, [thing for _, thing in things]
         except sqlite3.Error as error:
             raise RdfspiderError(
                 f"what was found could not be noted in the folder for temporary files: {error}"
@@ -173,9 +216,7 @@ def _find_things(store: Store, nodes: Iterable[NamedNode], selection: Selection)
             if graph == last or not isinstance(graph, NamedNode) or not is_page(graph):
                 continue
             last = graph
-            if selection.page and graph.value != selection.page:
-                continue
-            if not selection.site or is_on_site(graph.value, selection.site):
+            if selection.takes_page(graph.value):
                 yield graph.value, thing.value
 
 
