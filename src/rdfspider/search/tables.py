@@ -8,6 +8,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any, BinaryIO
 
 from rdfspider.errors import UsageError
@@ -39,6 +40,11 @@ def check_xlsx() -> Any:
     except ImportError as error:
         raise UsageError("XlsxWriter is not installed: pip install 'rdfspider[xlsx]'") from error
     return xlsxwriter
+
+
+def has_xlsx() -> bool:
+    """Whether Excel files can be written."""
+    return find_spec("xlsxwriter") is not None
 
 
 @contextmanager

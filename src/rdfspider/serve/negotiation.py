@@ -22,6 +22,8 @@ MEDIA_TYPES = {
     "csv": "text/csv; charset=utf-8",
     "nq": "application/n-quads",
     "ttl": "text/turtle; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "parquet": "application/vnd.apache.parquet",
 }
 """By the suffix of a path. HTML has no suffix."""
 MAX_OUTPUT_BYTES = 64 << 20
@@ -148,7 +150,9 @@ def write_turtle(nquads: bytes, prefixes: Mapping[str, str] = TURTLE_PREFIXES) -
 
 
 def _write(format_name: str, reply: PageReply) -> bytes:
-    if format_name == "json" and reply.data:
+    if format_name in reply.documents:
+        body = reply.documents[format_name]()
+    elif format_name == "json" and reply.data:
         body = write_json(reply.data())
     elif format_name == "csv" and reply.table:
         table = reply.table()

@@ -155,6 +155,8 @@ class PageReply:
     """For CSV."""
     nquads: Callable[[], bytes] | None = None
     """N-Quads; Turtle is made from them, without graph names."""
+    documents: Mapping[str, Callable[[], bytes]] = field(default_factory=dict)
+    """Whole documents by format, for formats that the above does not give."""
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     cookies: Mapping[str, str | None] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from rdfspider.search.quality.gaps import say_path
 from rdfspider.search.quality.report import Report, ReportLine
 from rdfspider.search.statistics import NameCounts, Statistics
 from rdfspider.serve.pages.entity import read_statements
+from rdfspider.serve.pages.things import list_downloads
 from rdfspider.serve.rendering import make_address
 from rdfspider.serve.replies import CsvTable, NotFoundError, PageReply, PageRequest, Parameter, SitePage
 from rdfspider.urls import is_valid_iri
@@ -140,7 +141,11 @@ def show_class(request: PageRequest) -> PageReply:
         request, "iri", request.site.indexes.class_profile, "no page speaks of a thing of the class {short}"
     )
     rows = [(one.name, one.things, one.share) for one in profile.properties]
-    context = {"query": _locate_class_query(profile), "command": _write_command(request, profile.iri)}
+    context = {
+        "query": _locate_class_query(profile),
+        "command": _write_command(request, profile.iri),
+        "downloads": list_downloads(profile.iri) if profile.count.uses or profile.things else [],
+    }
     table = CsvTable(("property", "things", "share"), rows)
     return _show_profile(request, "class.html", profile, table, context, classes=[profile.count])
 
@@ -229,7 +234,7 @@ def _show_profile(
     template: str,
     profile: object,
     table: CsvTable,
-    context: Mapping[str, str],
+    context: Mapping[str, object],
     **counts: Sequence[NameCount],
 ) -> PageReply:
     return PageReply(
