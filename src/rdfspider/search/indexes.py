@@ -63,8 +63,8 @@ from rdfspider.search.rows import Rows, Statements, read_answer
 from rdfspider.search.statistics import CachedStatistics, Statistics, read_statistics
 from rdfspider.search.syntax_filter import SyntaxFilter
 from rdfspider.search.things import JOINED, Row, Several, find_entry, make_columns, read_things
-from rdfspider.urls import is_valid_iri
-from rdfspider.vocabulary.terms import make_graph_iri
+from rdfspider.urls import is_valid_iri, normalise_url
+from rdfspider.vocabulary.terms import make_graph_iri, replace_surrogates
 
 # A SPARQL query waits no longer than this for the text index: it occupies a process that others could use.
 _WORDS_TIMEOUT_S = 10.0
@@ -353,6 +353,15 @@ class Indexes:
     def page(self, url: str, config: ExtractConfig | None) -> PageRecord | None:
         """Return what the archive has of a page; see `read_page`."""
         return read_page(self._folder, url, config=config)
+
+    def list_indexed(self, urls: Iterable[str]) -> list[str]:
+        """List those of some URLs that were indexed as pages, in this spelling or the normalised one."""
+        with self._use_ledger() as ledger:
+            return [
+                url
+                for url in urls
+                if any(ledger.find_page(each) for each in (replace_surrogates(url), normalise_url(url)) if each)
+            ]
 
     def is_forgotten(self, url: str) -> bool:
         """Return whether a page must not be in the indexes; they may take a while to remove it."""

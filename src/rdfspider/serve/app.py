@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from rdfspider.errors import RdfspiderError, UnansweredError, UsageError
-from rdfspider.serve import endpoint
+from rdfspider.serve import archived_images, endpoint
 from rdfspider.serve.access import IMAGES_COOKIE, find_client, is_secure
 from rdfspider.serve.guard import NONCE, Guard
 from rdfspider.serve.monitor import event_stream, metrics
@@ -62,6 +62,7 @@ PAGES: tuple[SitePage, ...] = (
 )
 """All pages, in the order of the documentation."""
 ROUTES: tuple[Callable[[Site], Sequence[BaseRoute]], ...] = (
+    archived_images.make_routes,
     endpoint.make_routes,
     event_stream.make_routes,
     metrics.make_routes,

@@ -12,6 +12,7 @@ from typing import Any
 
 from rdfspider.errors import RdfspiderError, UnfitError, UnindexedError, UnreadableError, UsageError
 from rdfspider.fetch.targets import is_private_host
+from rdfspider.serve.archived_images import locate_images
 from rdfspider.serve.limits import MAX_BODY_BYTES
 from rdfspider.serve.rendering import make_address
 from rdfspider.serve.site import Site
@@ -81,6 +82,8 @@ class PageRequest:
     nonce: str = ""
     """The nonce of the Content-Security-Policy for styles that a script creates."""
 
+    images: dict[str, str] = field(default_factory=dict)
+    """What `find_image` has found."""
     client: str = ""
     """The address of the client."""
     is_secure: bool = False
@@ -90,9 +93,26 @@ class PageRequest:
     cancel: threading.Event = field(default_factory=threading.Event, compare=False)
     """Set when the client no longer waits: queries and requests to other servers end then, other work ends by its limits."""
 
+    def find_image(self, url: str) -> str:
+        """The URL from which an image is displayed: of the archive if it is there, of its own server if the user wants that;
+        empty if it is only linked."""
+        if url not in self.images:
+            self.find_images([url])
+        return self.images.get(url, "")
+
+    def find_images(self, urls: Iterable[str]) -> None:
+        """Find several images at once, which takes one look into the index."""
+        unknown = {url for url in urls if url.startswith(("http://", "https://"))} - self.images.keys()
+        archived = locate_images(self.site, unknown) if unknown else {}
+        self.images.update((url, archived.get(url) or (url if self.shows_image(url) else "")) for url in unknown)
+
+    def list_unshown(self, urls: Iterable[str]) -> list[str]:
+        """Those of some images that are only linked."""
+        return [url for url in urls if url.startswith(("http://", "https://")) and not self.find_image(url)]
+
     def shows_image(self, url: str) -> bool:
-        """Whether an image is displayed and not just linked. Web pages can name any address, and the browser is inside the
-        user's network: it requests no address that the crawler would refuse."""
+        """Whether an image of another server is displayed and not just linked. Web pages can name any address, and the browser is
+        inside the user's network: it requests no address that the crawler would refuse."""
         if not self.shows_images:
             return False
         address = normalise_url(url)

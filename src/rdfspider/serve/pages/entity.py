@@ -96,6 +96,8 @@ def show_entity(request: PageRequest) -> PageReply:
         others = _list_others(found)
         aliases = entities.read_aliases(found, others[:_ALIASES_SHOWN])
     found = add_entity_syntaxes(found, partial(read_statements, request))
+    if request.format == "html":
+        request.find_images(_list_images(found))
     return PageReply(
         "entity.html",
         {

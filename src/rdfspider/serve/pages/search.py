@@ -93,6 +93,8 @@ def show_search(request: PageRequest) -> PageReply:
         if request.format != "html":
             raise
         return PageReply("search.html", {**context, "results": None}, status=503)
+    if request.format == "html":
+        request.find_images(hit.image for hit in results.hits)
     context |= {
         "results": results,
         "kind": kind,
