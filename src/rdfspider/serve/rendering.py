@@ -21,6 +21,7 @@ from rdfspider.vocabulary.class_kinds import is_layout
 from rdfspider.vocabulary.labels import is_visible
 from rdfspider.vocabulary.names import find_local_name, shorten_iri, split_iri
 from rdfspider.vocabulary.readable_values import write_iso_date
+from rdfspider.vocabulary.terms import fold_iri
 
 STATIC = Path(__file__).parent / "static"
 TEMPLATES = Path(__file__).parent / "templates"
@@ -115,7 +116,7 @@ def write_local(iri: object) -> Markup:
 
 def choose_types(iris: Sequence[str]) -> Sequence[str]:
     """The classes of a page without those that hold it together; these only where there is nothing else."""
-    return [iri for iri in iris if not is_layout(iri)] or iris[:1]
+    return [iri for iri in iris if not is_layout(fold_iri(iri))] or iris[:1]
 
 
 def write_types(iris: Sequence[str]) -> list[tuple[str, Markup]]:
