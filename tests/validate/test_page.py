@@ -71,6 +71,12 @@ def test_classes_that_are_none_of_our_business_or_right(name: str) -> None:
     assert check_html(f'<p itemscope itemtype="https://schema.org/{name}"><b itemprop=name>A</b></p>') == []
 
 
+def test_an_extended_class_may_have_properties_of_its_own() -> None:
+    page = '<p itemscope itemtype="https://schema.org/{}"><b itemprop=office>A</b></p>'
+    assert check_html(page.format("Person/Minister")) == []
+    assert rules(check_html(page.format("Person"))) == ["unknown-property"]
+
+
 def test_an_unknown_property_with_the_one_that_was_meant() -> None:
     [found] = check({"@type": "Event", "locaton": "Here"})
     assert (found.rule, found.path) == ("unknown-property", "Event.locaton")
@@ -206,6 +212,18 @@ def test_syntaxes_that_contradict_each_other() -> None:
     assert found.message == 'offers.price is "4.50" in jsonld, and "5.50" in microdata'
     assert check_html(script + microdata.format("4.5")) == []
     assert check_html(script + microdata.format("5.50").replace("Tea", "Coffee")) == []
+    # Another number, or a class that says little: these may be two things.
+    other = (
+        script.replace('"name"', '"sku": "1", "name"'),
+        microdata.replace("<p", "<meta itemprop=sku content=2><p", 1),
+    )
+    assert check_html(other[0] + other[1].format("5.50")) == []
+    work = script.replace("Product", "Recipe").replace("offers", "datePublished").replace(json.dumps(offer), '"2026"')
+    dated = (
+        '<p itemscope itemtype="https://schema.org/{}"><b itemprop=name>Tea</b><i itemprop=datePublished>2025</i></p>'
+    )
+    assert check_html(work + dated.format("CreativeWork")) == []
+    assert rules(check_html(work + dated.format("Recipe"))) == ["syntax-conflict"]
 
 
 def test_what_microformats_say_is_not_schema_org_by_their_authors() -> None:

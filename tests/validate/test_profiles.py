@@ -30,7 +30,8 @@ def test_the_bundled_ones_are_right() -> None:
 
 def test_the_rules_of_the_nearest_class_hold() -> None:
     profile = load_profile("google")
-    assert [rule.name for rule in profile.find_rules(frozenset({"NewsArticle"}))] == ["Article"]
+    assert [rule.name for rule in profile.find_rules(frozenset({"ReportageNewsArticle"}))] == ["NewsArticle"]
+    assert profile.find_rules(frozenset({"ScholarlyArticle"})) == ()
     assert [rule.name for rule in profile.find_rules(frozenset({"CourseInstance"}))] == ["CourseInstance"]
     assert [rule.name for rule in profile.find_rules(frozenset({"MusicEvent", "Product"}))] == ["Event", "Product"]
     assert profile.find_rules(frozenset({"Corporation"})) == ()

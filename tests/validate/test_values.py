@@ -48,6 +48,7 @@ BAD = [
     ("isAccessibleForFree", "yes", "boolean-form"),
     ("url", "/relative", "url-form"),
     ("image", "a picture", "text-for-thing"),
+    ("image", "/img/a.jpg", "url-form"),
     ("availability", "yes", "enumeration-value"),
     ("availability", "in stock", "enumeration-value"),
     ("availability", "https://schema.org/Instock", "enumeration-value"),

@@ -186,7 +186,8 @@ class _PageCheck:
             message = f"{shorten_iri(term.vocabulary + name)}: its vocabulary has no such term{advice}"
             self.add(Verdict("unknown-term", message), one, thing, name)
         elif not term.is_known:
-            if one.syntax != "rdfa" or name.lower() not in _LINK_TYPES:
+            is_link = one.syntax == "rdfa" and name.lower() in _LINK_TYPES
+            if not is_link and not one.find_classes(thing).is_extended:
                 self._refuse_property(name, one, thing)
         elif term.superseded_by:
             self.add(Verdict("superseded", f"{name} is superseded by {term.superseded_by}"), one, thing, name)

@@ -1,6 +1,7 @@
 """Contradictions within a page: its things by syntax enter; values in which two syntaxes differ leave, where there can be one.
 
-Things of two syntaxes are the same if they have the same IRI, or related classes and the same name, which no other thing has.
+Things of two syntaxes are the same if they have the same IRI; or related classes and the same name, which no other thing has, and
+no address or number that would tell them apart. A post and the recipe in it may have one name, and are two things.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,6 +13,12 @@ from rdfspider.validate.values import Verdict, quote_value
 _PARTS = frozenset(("offers", "aggregateRating", "geo", "address"))
 """Properties whose nameless values count as part of the thing."""
 _NAMES = frozenset(("name", "headline"))
+_GENERAL = frozenset(("Thing", "CreativeWork", "WebPage", "WebPageElement", "Intangible", "MediaObject"))
+"""Classes that do not make two things alike."""
+_MARKS = frozenset(
+    "url contentUrl embedUrl sku mpn productID gtin gtin8 gtin12 gtin13 gtin14 isbn identifier sameAs".split()
+)
+"""Properties that tell things apart, if both have one and no value is the same."""
 _MAX_THINGS = 200
 
 Conflict = tuple[SyntaxStatements, str, str, Verdict]
@@ -48,8 +55,25 @@ def _name_things(one: SyntaxStatements) -> dict[str, str]:
 
 
 def _are_related(one: SyntaxStatements, thing: str, other: SyntaxStatements, same: str) -> bool:
+    if thing == same:
+        return True
     here, there = one.find_classes(thing), other.find_classes(same)
-    return not (here.lineage.isdisjoint(there.names) and there.lineage.isdisjoint(here.names))
+    alike = (here.lineage & {*there.names}) | (there.lineage & {*here.names})
+    if alike <= _GENERAL:
+        return False
+    marks, others = _list_marks(one, thing), _list_marks(other, same)
+    return all(marks[name] & others[name] for name in marks.keys() & others.keys())
+
+
+def _list_marks(one: SyntaxStatements, thing: str) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for term, value in one.things.get(thing, ()):
+        if term.name in _MARKS:
+            text = read_text(value) if value[0] == '"' else value[1:-1]
+            found.setdefault(term.name, set()).add(
+                text.strip().removeprefix("https:").removeprefix("http:").rstrip("/")
+            )
+    return found
 
 
 def _compare(one: SyntaxStatements, thing: str, other: SyntaxStatements, same: str) -> Iterator[Conflict]:

@@ -61,6 +61,8 @@ class ClassTerms:
     """The known classes of schema.org with their superclasses."""
     properties: frozenset[str] | None
     """All properties of schema.org that they have; None if the thing may have any."""
+    is_extended: bool = False
+    """Whether one is an extension of a class, such as `Person/Minister`, which may have properties of its own."""
     unknown: tuple[str, ...] = ()
     """The names in schema.org's namespace that are no classes."""
     superseded: tuple[str, ...] = ()
@@ -115,7 +117,7 @@ def find_classes(terms: tuple[str, ...], /) -> ClassTerms:
     """Return the classes of a thing, from the terms of its types in their order."""
     names: list[str] = []
     unknown: list[str] = []
-    is_open = False
+    is_open = is_extended = False
     lineage: set[str] = set()
     known, members = list_known_classes(), load_members()
     for term in terms:
@@ -130,9 +132,9 @@ def find_classes(terms: tuple[str, ...], /) -> ClassTerms:
             lineage |= find_lineage(name)
             is_open |= name in DATA_TYPES or name in members
         elif base != name and base in known:
-            # Schema.org's old way to extend a class: `Person/Minister`.
+            # Schema.org's old way to extend a class.
             lineage |= find_lineage(base)
-            is_open = True
+            is_open = is_extended = True
         else:
             unknown.append(name)
             is_open = True
@@ -143,7 +145,7 @@ def find_classes(terms: tuple[str, ...], /) -> ClassTerms:
         properties = frozenset().union(*(by_class.get(name, ()) for name in (*lineage, "Thing", "")))
     superseded = tuple(name for name in names if name in load_superseded_classes())
     first = names[0] if names else _shorten(terms[0]) if terms else ""
-    return ClassTerms(first, tuple(names), frozenset(lineage), properties, tuple(unknown), superseded)
+    return ClassTerms(first, tuple(names), frozenset(lineage), properties, is_extended, tuple(unknown), superseded)
 
 
 def _shorten(term: str) -> str:

@@ -140,7 +140,8 @@ def _check_any(text: str, checks: list[Check]) -> Verdict | None:
             return None
         verdicts.append(verdict)
     # A property of a thing or its URL, such as `image`, may have any text, though a thing would be better.
-    return verdicts[-1] if verdicts[0].rule == "url-form" else verdicts[0]
+    is_path = text.strip().startswith("/") and " " not in text.strip()
+    return verdicts[-1] if verdicts[0].rule == "url-form" and not is_path else verdicts[0]
 
 
 def _check_date(text: str) -> Verdict | None:
