@@ -162,19 +162,41 @@ def test_totals_by_site_and_class(run: Run, folder: Path) -> None:
     assert found == [["2", "2"]], out
 
 
-def test_a_warc_file(run: Run, tmp_path: Path) -> None:
-    archive = tmp_path / "a.warc"
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """A WARC file with the bad page."""
+    path = tmp_path / "a.warc"
     body = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + BAD.encode()
     head = (
         "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: https://a.example/bad\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n"
         f"WARC-Record-ID: <urn:uuid:1>\r\nContent-Type: application/http\r\nContent-Length: {len(body)}\r\n\r\n"
     )
-    archive.write_bytes(head.encode() + body + b"\r\n\r\n")
+    path.write_bytes(head.encode() + body + b"\r\n\r\n")
+    return path
+
+
+def test_a_warc_file(run: Run, archive: Path) -> None:
     code, out, _ = run("validate", archive, "--format", "json")
     assert code == 1
     found = json.loads(out)["findings"]
     assert {one["page"] for one in found} == {"https://a.example/bad"}
     assert {(one["rule"], one["path"], one["line"]) for one in found if one["severity"] != "hint"} == FOUND
+
+
+def test_a_crawl_is_checked_from_its_archive(
+    run: Run, archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RDFSPIDER_RUN_MIN_FREE_BYTES", "0")
+    assert run("import", archive, "--dir", tmp_path / "crawl", "--shards", 1)[0] == 0
+    code, out, err = run("validate", "--dir", tmp_path / "crawl")
+    assert (code, err) == (1, "")
+    lines = [line.split() for line in out.splitlines()]
+    assert lines[0] == ["a.example"]
+    assert ["error", "Offer", "price", "price-form"] in [line[:4] for line in lines]
+    assert " ".join(lines[-1]).endswith("on 1 of 1 page")
+    _, out, _ = run("validate", "--dir", tmp_path / "crawl", "--format", "json")
+    found = json.loads(out)["findings"]
+    assert {(one["rule"], one["path"]) for one in found if one["severity"] != "hint"} == {one[:2] for one in FOUND}
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from rdfspider.crawl.settings import count_cores
 from rdfspider.errors import UsageError
 from rdfspider.search.page_record import read_pages
 from rdfspider.validate.checks import Checks, check_page, open_checks
-from rdfspider.validate.findings import Finding, Severity
+from rdfspider.validate.findings import Finding, Severity, group_alike
 from rdfspider.validate.output import WRITERS, write_document
 from rdfspider.validate.totals import Totals
 
@@ -167,8 +167,7 @@ def _show(console: Console, pages: Iterator[Checked], totals: Totals, adds_up: b
 
 def _show_page(console: Console, url: str, findings: list[Finding]) -> None:
     show_text(console, url, "bold")
-    for _, group in groupby(sorted(findings, key=_rank_finding), key=_rank_finding):
-        alike = list(group)
+    for alike in group_alike(findings):
         first = alike[0]
         if first.rule == "missing-recommended":
             names = ", ".join(found.path.removeprefix(f"{first.type}.") for found in alike)
@@ -180,12 +179,6 @@ def _show_page(console: Console, url: str, findings: list[Finding]) -> None:
         if len(alike) > _ALIKE_SHOWN:
             show_text(console, f"          and {len(alike) - _ALIKE_SHOWN:,} more like this", "dim")
     console.print()
-
-
-def _rank_finding(found: Finding) -> tuple[object, ...]:
-    # What is recommended for one thing is one line, so its path does not come first.
-    first = (found.node, "") if found.rule == "missing-recommended" else ("", found.path)
-    return (found.severity.rank, found.rule, *first, found.syntax)
 
 
 def _show_finding(console: Console, found: Finding, path: str, message: str) -> None:

@@ -2,7 +2,7 @@
 crawled, fetched on request, or pasted."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from itertools import islice
 from typing import NamedTuple, TypedDict
@@ -17,7 +17,7 @@ from rdfspider.results import ValueKind
 from rdfspider.serve.replies import CsvTable, PageRequest
 from rdfspider.validate.checks import Checks, check_page
 from rdfspider.validate.faults import Fault, explain_code
-from rdfspider.validate.findings import Finding
+from rdfspider.validate.findings import Finding, group_alike
 from rdfspider.validate.output import COLUMNS
 from rdfspider.vocabulary.class_kinds import is_layout
 from rdfspider.vocabulary.labels import LABELS, RDF_TYPE
@@ -163,6 +163,10 @@ class Inspection:
     def findings(self) -> list[Finding]:
         """What is wrong with its structured data, the worst first; as `rdfspider validate` tells it."""
         return check_page(_CHECKS, self.url, self.statements, self.problems, self.source)
+
+    def group_findings(self, findings: Iterable[Finding]) -> list[list[Finding]]:
+        """Group findings that differ in the value alone, for templates."""
+        return group_alike(findings)
 
     @property
     def outlines(self) -> list[Outline]:

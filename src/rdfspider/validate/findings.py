@@ -77,6 +77,10 @@ RULES = {
 """By code. The severity of `markup` and `shape` is that of the fault, or of the shape."""
 
 
+ABOUT_CLASSES = frozenset(("unknown-class", "class-case"))
+"""Rules that are about the class of a thing, whatever property has it as a value."""
+
+
 class Finding(Struct, frozen=True, gc=False):
     """One fault of one page; equal ones are counted."""
 
@@ -108,3 +112,12 @@ def merge_findings(findings: Iterable[Finding]) -> list[Finding]:
         known = merged.get(key)
         merged[key] = found if known is None else replace(known, count=known.count + found.count)
     return sorted(merged.values(), key=lambda found: found.severity.rank)
+
+
+def group_alike(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Group findings of one rule and path, which differ in the value, and what is recommended for one thing; the worst first."""
+    groups: dict[tuple[str, ...], list[Finding]] = {}
+    for found in findings:
+        where = found.node if found.rule == "missing-recommended" else found.path
+        groups.setdefault((found.severity, found.rule, where, found.syntax), []).append(found)
+    return sorted(groups.values(), key=lambda group: (group[0].severity.rank, group[0].rule, group[0].path))

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from rdfspider.urls import host_of
-from rdfspider.validate.findings import Finding, Severity
+from rdfspider.validate.findings import ABOUT_CLASSES, Finding, Severity
 
 EXAMPLES = 3
 _MAX_KEYS = 20_000
@@ -50,7 +50,8 @@ class Totals:
         for found in findings:
             has_any = True
             self.severities[found.severity] += found.count
-            key = (site, found.type, found.rule, found.path.rpartition(".")[2] if "." in found.path else "")
+            has_property = "." in found.path and found.rule not in ABOUT_CLASSES
+            key = (site, found.type, found.rule, found.path.rpartition(".")[2] if has_property else "")
             if key not in self._rows and len(self._rows) >= _MAX_KEYS:
                 key = ("", *key[1:])
             row = self._rows.get(key)
