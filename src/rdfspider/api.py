@@ -7,7 +7,9 @@ status = crawl.run()
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +55,8 @@ if TYPE_CHECKING:
 
 _ANSWER_S = 10.0
 _POLL_S = 0.1
+# Names of each kind that a notebook shows.
+_NAMES_DRAWN = 10
 # Threads that query the same crawl share one handle.
 _OPENING = threading.Lock()
 
@@ -124,6 +128,17 @@ class Crawl:
                 raise UsageError(f"{folder}: there is no such folder")
             raise UsageError(f"{folder} is not a crawl: it has no crawl.toml that `rdfspider crawl` has made")
         return cls(folder)
+
+    def __repr__(self) -> str:
+        return f"Crawl({str(self.folder)!r})"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the folder, the status, and what was found most."""
+        parts = [f"<h3>{escape(str(self.folder))}</h3>", self.status()._repr_html_()]
+        with suppress(RdfspiderError):
+            statistics = self.stats(top=_NAMES_DRAWN)
+            parts += (f"<h4>{name}</h4>{getattr(statistics, name)._repr_html_()}" for name in ("classes", "sites"))
+        return "".join(parts)
 
     @property
     def config(self) -> Config:

@@ -25,18 +25,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from html import escape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
-from rdfspider import formats
+from rdfspider import drawing, formats
 from rdfspider.codes import PREREQUISITE_REASONS, DuplicateKind, FailureCode, LeaseKind, RobotsRule, VerdictState
 from rdfspider.urls import resolve_links
+from rdfspider.vocabulary.mechanics import drop_mechanics
 from rdfspider.ways import Way
 
 if TYPE_CHECKING:
     from pyoxigraph import Quad
 
+# Statements of a page that a notebook looks at.
+_LINES_DRAWN = 5_000
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 """Statuses that redirect to another URL. 300 offers a choice, 304 confirms a stored copy, 305 and 306 are obsolete."""
 
@@ -373,6 +377,20 @@ class Extraction:
     def to_rdflib(self) -> Any:
         """An `rdflib.Dataset`; needs the extra `rdfspider[rdflib]`."""
         return formats.to_rdflib(self.to_nquads())
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what the page is, what was read in which syntax, and cards of the things that it describes."""
+        heads = (("title", self.title), ("language", self.language), ("media type", self.media_type))
+        facts = " · ".join(f"{name} {escape(drawing.cut_text(value))}" for name, value in heads if value)
+        rows = [(escape(syntax), f"{nquads.count(chr(10)):,}") for syntax, nquads in self.statements.items() if nquads]
+        nquads = formats.merge_nquads(drop_mechanics(self.statements).values())
+        lines = nquads.split("\n", _LINES_DRAWN)[:_LINES_DRAWN]
+        counts = f"{len(self.links):,} links, {len(self.text):,} characters of text, {len(self.problems):,} problems"
+        return (
+            f"<p>{drawing.draw_link(self.url)}</p><p>{facts} · {counts}</p>"
+            + (drawing.draw_table(("syntax", "quads"), rows) if rows else "<p>no structured data</p>")
+            + drawing.draw_things(formats.to_quads("\n".join(lines)))
+        )
 
     def to_arrow(self) -> Any:
         """A `pyarrow.Table` with one row per quad and syntax; its columns are `formats.COLUMNS`."""

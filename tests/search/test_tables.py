@@ -14,7 +14,7 @@ from rdfspider import Crawl
 from rdfspider.errors import UsageError
 from rdfspider.search import tables
 
-PERSON = {"@context": "https://schema.org", "@type": "Person", "name": "=1+1", "jobTitle": ["a,b", 'c"d\n']}
+PERSON = {"@context": "https://schema.org", "@type": "Person", "name": "=1+1", "jobTitle": ["a,b", 'c"\nd']}
 
 
 @pytest.fixture(scope="module")
@@ -36,17 +36,17 @@ def test_csv_disarms_formulas(crawl: Crawl, tmp_path: Path) -> None:
     exported = crawl.export(tmp_path / "p.csv", type="Person", columns=["name", "jobTitle"])
     assert exported.rows == 1
     with (tmp_path / "p.csv").open(newline="", encoding="utf-8") as file:
-        assert list(csv.reader(file)) == [["name", "jobTitle"], ["'=1+1", 'a,b | c"d\n']]
+        assert list(csv.reader(file)) == [["name", "jobTitle"], ["'=1+1", 'a,b | c"\nd']]
 
 
 def test_excel_has_texts_alone(crawl: Crawl, tmp_path: Path) -> None:
     crawl.export(tmp_path / "p.xlsx", type="Person", columns=["name", "jobTitle"], several="rows")
-    assert _read_cells(tmp_path / "p.xlsx") == [["name", "jobTitle"], ["=1+1", "a,b"], ["=1+1", 'c"d\n']]
+    assert _read_cells(tmp_path / "p.xlsx") == [["name", "jobTitle"], ["=1+1", "a,b"], ["=1+1", 'c"\nd']]
 
 
 def test_parquet_has_a_row_a_thing_with_columns_and_a_row_a_quad_without(crawl: Crawl, tmp_path: Path) -> None:
     crawl.export(tmp_path / "p.parquet", type="Person", columns=["name", "jobTitle"])
-    assert parquet.read_table(tmp_path / "p.parquet").to_pylist() == [{"name": "=1+1", "jobTitle": 'a,b | c"d\n'}]
+    assert parquet.read_table(tmp_path / "p.parquet").to_pylist() == [{"name": "=1+1", "jobTitle": 'a,b | c"\nd'}]
     crawl.export(tmp_path / "q.parquet", type="Person")
     assert parquet.read_table(tmp_path / "q.parquet").num_rows == 4
 

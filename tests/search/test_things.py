@@ -36,7 +36,7 @@ PAGES = {
         additionalProperty={"@list": ["z", "a"]},
     ),
     # The same thing, without an IRI, on a second page.
-    f"{SHOP}teapots": _thing(**{"@type": "IndividualProduct"}, name="Teapot", material="clay"),
+    f"{SHOP}teapots": _thing(**{"@type": "IndividualProduct"}, name="Teapot", material="clay &amp; &#39;glaze&#39;"),
     "https://other.example/": f"""<html lang="en"><body role="main"><div itemscope itemtype="http://schema.org/Product"
       itemid="{SHOP}#tea"><b itemprop="name">Tea, green</b></div>
       <script type="application/ld+json">{json.dumps(_thing(**{"@type": "Person"}, name="=cmd()"))}</script>""",
@@ -54,7 +54,7 @@ def test_a_thing_of_several_pages_is_one_row_and_classes_below_count(crawl: Craw
     assert things.columns == ("name", "material", "type", "page")
     assert sorted(things.rows, key=str) == [
         ("Green tea; Tea, green", None, "schema:Product", f"https://other.example/; {SHOP}tea"),
-        ("Teapot", "clay", "schema:IndividualProduct", f"{SHOP}teapot; {SHOP}teapots"),
+        ("Teapot", "clay & 'glaze'", "schema:IndividualProduct", f"{SHOP}teapot; {SHOP}teapots"),
     ]
 
 

@@ -13,8 +13,8 @@ from rdfspider.api import Crawl
 from rdfspider.commands.options import AsJson, Folder
 from rdfspider.commands.terminal import clean, open_console, show_table, show_text
 from rdfspider.crawl.summary import clean_text, shorten_name
+from rdfspider.drawing import cut_text, write_floor
 from rdfspider.results import Marked, MergeReason, Results, StatedValue, ValueKind, list_facts, list_remarks
-from rdfspider.search.notebook import cut_text, write_floor
 from rdfspider.vocabulary.dates import write_day
 from rdfspider.vocabulary.labels import RDF_TYPE
 

@@ -6,6 +6,7 @@ The process that runs a crawl writes the file every second; any other process ca
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Mapping
+from html import escape
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from rdfspider.codes import REFUSALS
 from rdfspider.crawl.folder import is_in_use
 from rdfspider.crawl.messages import RUN_COUNTS, Beat, Fetching, Find, RunState
 from rdfspider.disk import write_atomically
+from rdfspider.drawing import cut_text, draw_name, draw_table
 from rdfspider.frontier.entries import Counts, HostEntry
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import IndexStatus, read_index_status
@@ -31,6 +33,8 @@ _FINDS_KEPT = 10
 _FETCHING_KEPT = 40
 _SLOWEST_KEPT = 5
 _WAITING_KEPT = 10
+# How many counts a notebook shows of each kind.
+_COUNTS_DRAWN = 8
 # Fields of beats that are written with the totals only: with many shards they would be written many times a second.
 _IN_TOTALS = ("types", "properties", "finds", "slowest_hosts", "fetching", "waiting_hosts")
 
@@ -102,6 +106,42 @@ class Status(Struct, frozen=True, kw_only=True):
     def is_over(self) -> bool:
         """Whether nothing runs."""
         return self.state in _OVER
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a table of what was fetched and found."""
+        totals = self.totals
+        reason = f" ({escape(cut_text(self.reason))})" if self.reason else ""
+        rows = [
+            ("state", f"<b>{escape(self.state)}</b>{reason}"),
+            (
+                "pages",
+                f"{totals.pages:,}, {totals.structured:,} with structured data, {totals.duplicates:,} duplicates",
+            ),
+            ("quads", f"{totals.quads:,}{_draw_counts(totals.quads_by_syntax)}"),
+            (
+                "URLs",
+                f"{totals.known:,} known, {totals.done:,} done, {totals.failed:,} failed, {totals.scheduled:,} to fetch",
+            ),
+            ("sites, hosts", f"{totals.sites:,}, {totals.hosts:,}"),
+            ("speed", f"{self.pages_s:,.1f} pages/s" if not self.is_over else f"{self.elapsed_s:,.0f} s in all"),
+            ("types", "<br>".join(f"{draw_name(iri)} {count:,}" for iri, count in _list_first(totals.types))),
+            ("errors", f"{sum(totals.errors.values()):,}{_draw_counts(totals.errors)}"),
+        ]
+        if self.index:
+            rows.append(
+                ("index", f"{self.index.pages:,} pages, {self.index.quads:,} quads, {self.index.entities:,} entities")
+            )
+        return draw_table(("crawl", ""), rows)
+
+
+def _draw_counts(counts: Mapping[str, int]) -> str:
+    """Draw the first counts, after a number."""
+    shown = ", ".join(f"{escape(cut_text(name))} {count:,}" for name, count in _list_first(counts))
+    return f": {shown}" if shown else ""
+
+
+def _list_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return list(counts.items())[:_COUNTS_DRAWN]
 
 
 class Speed:

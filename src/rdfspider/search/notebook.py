@@ -1,9 +1,9 @@
-"""Answers enter, HTML for notebooks leaves. All text comes from the web and is escaped."""
+"""An entity enters, HTML for notebooks leaves. All text comes from the web and is escaped."""
 
-from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
+from rdfspider.drawing import cut_text, draw_link, draw_table, write_floor
 from rdfspider.results import StatedValue, ValueKind
 from rdfspider.vocabulary.dates import write_day
 from rdfspider.vocabulary.names import shorten_iri
@@ -11,7 +11,6 @@ from rdfspider.vocabulary.names import shorten_iri
 if TYPE_CHECKING:
     from rdfspider.search.entity import Entity, RelatedEntity
 
-_TEXT_CHARS = 300
 _VALUES_DRAWN = 10
 _THINGS_DRAWN = 20
 
@@ -43,31 +42,6 @@ def draw_entity(entity: "Entity") -> str:
         )
         parts.append("<h4>What this page speaks of</h4>" + draw_table(("thing", "types"), drawn))
     return "".join(parts)
-
-
-def draw_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Draw a table; cells are HTML already."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def draw_link(iri: str) -> str:
-    """Draw an IRI as a link if it is a web address, else as text: no other scheme may be clicked."""
-    shown = escape(cut_text(shorten_iri(iri)))
-    if iri.startswith(("http://", "https://")):
-        return f'<a href="{escape(iri)}" rel="noopener noreferrer nofollow">{shown}</a>'
-    return shown
-
-
-def write_floor(number: int, is_floor: bool) -> str:
-    """Write a number, or "at least" and the number."""
-    return f"at least {number:,}" if is_floor else f"{number:,}"
-
-
-def cut_text(text: str, most_chars: int = _TEXT_CHARS) -> str:
-    """Cut a text, with an ellipsis if there is more."""
-    return text if len(text) <= most_chars else f"{text[:most_chars]}…"
 
 
 def _draw_value(value: StatedValue) -> str:

@@ -13,10 +13,10 @@ import msgspec
 import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 
+from rdfspider.drawing import draw_table
 from rdfspider.errors import UnansweredError, UsageError
 from rdfspider.formats import drop_prefixes, to_arrow
 from rdfspider.results import AnswerKind, QueryAnswer
-from rdfspider.search.notebook import draw_table
 from rdfspider.vocabulary.prefixes import TURTLE_PREFIXES, XSD, XSD_FRACTIONS, XSD_INTEGERS
 
 Value = str | int | float | bool | datetime | date | None

@@ -13,13 +13,13 @@ from typing import Any
 import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
 
+from rdfspider.drawing import draw_link, draw_table
 from rdfspider.errors import UnindexedError, UnreadableError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger.reader import LedgerReader, open_ledger
 from rdfspider.index.quads.counting import MergeCounts
 from rdfspider.index.quads.selection import RDF_TYPE_NODE
 from rdfspider.results import LedgerTotals, NameCount, NameKind
-from rdfspider.search.notebook import draw_link, draw_table
 from rdfspider.search.rows import import_library
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.prefixes import DCTERMS, VOID, XSD

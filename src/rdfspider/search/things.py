@@ -24,7 +24,7 @@ from rdfspider.index.ledger.reader import LedgerReader, PageEntry
 from rdfspider.index.quads.provenance import URL
 from rdfspider.index.quads.selection import MERGE, RDF_TYPE_NODE, Selection, list_things
 from rdfspider.search.name_lookup import find_properties, list_properties
-from rdfspider.vocabulary.labels import LABELS, RDF_TYPE
+from rdfspider.vocabulary.labels import LABELS, RDF_TYPE, clean_label, decode_references
 from rdfspider.vocabulary.names import shorten_iri, split_iri
 from rdfspider.vocabulary.prefixes import RDF
 from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID, restore_term
@@ -179,15 +179,17 @@ class _Reader:
 
     def name(self, value: _Node) -> str | None:
         """The text of a value: a literal's, an IRI itself, a blank node's label."""
-        if isinstance(value, Literal) or not value.value.startswith(GENID):
-            return value.value or None
+        if isinstance(value, Literal):
+            return decode_references(value.value).strip() or None
+        if not value.value.startswith(GENID):
+            return value.value
         quads = islice(self._store.quads_for_pattern(value, None, None, MERGE), _MAX_STATEMENTS)
         labels = [
             (LABELS[quad.predicate.value], quad.object.value)
             for quad in quads
             if quad.predicate.value in LABELS and isinstance(quad.object, Literal)
         ]
-        return min(labels)[1] if labels else None
+        return clean_label(min(labels)[1]) or None if labels else None
 
     def _list_items(self, value: _Node) -> list[_Node]:
         """The items of a list; any other value itself."""

@@ -7,7 +7,7 @@ from html import escape
 from itertools import islice
 from typing import Any
 
-from rdfspider.search.notebook import cut_text, draw_link, draw_table
+from rdfspider.drawing import cut_text, draw_link, draw_table
 from rdfspider.search.rows import Table
 from rdfspider.search.tables import make_arrow
 from rdfspider.search.things import ID, PAGE, Row
