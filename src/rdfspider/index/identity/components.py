@@ -15,8 +15,8 @@ import msgspec
 
 from rdfspider.index.entities.contributions import URN, Contribution
 from rdfspider.index.identity.evidence import SINGLE, Reason
-from rdfspider.index.identity.likeness import are_alike, find_kind, share_word, split_words
-from rdfspider.vocabulary.labels import NO_LABEL_RANK
+from rdfspider.index.identity.likeness import find_kind, measure_likeness, share_word, split_words
+from rdfspider.vocabulary.labels import TITLE_RANK
 
 MAX_MEMBERS = 200
 """Things that are joined to one."""
@@ -28,6 +28,9 @@ _HUB_LABELS = 4
 """A key that things with more different labels claim joins nothing."""
 _MAX_KEYS = 200
 """Of one thing, on all pages together."""
+_HALF, _SOME_WORDS = 0.5, 0.3
+"""The share of all words that two labels must have in common."""
+_MANY_KEYS = 3
 _MENTIONS_READ = 4
 _MAX_LABELS = 12
 
@@ -203,7 +206,7 @@ def _is_described(db: sqlite3.Connection, entity: bytes) -> bool:
 def _read_thing(db: sqlite3.Connection, entity: bytes, keys: Mapping[bytes, Reason]) -> Thing:
     rows = db.execute(_MENTIONS, (entity, _MENTIONS_READ)).fetchall()
     contributions = [msgspec.msgpack.decode(data, type=Contribution) for _, data in rows]
-    labels = sorted({label for each in contributions for label in each.labels if label[0] != NO_LABEL_RANK})
+    labels = sorted({label for each in contributions for label in each.labels if label[0] < TITLE_RANK})
     words = dict.fromkeys(split_words(text) for _, _, text in labels[:_MAX_LABELS])
     return Thing(
         id=contributions[0].id if contributions else URN + entity.hex(),
@@ -307,8 +310,13 @@ def _object(
         return ""
     if not (one.labels and other.labels):
         return "no label to compare"
-    test = share_word if reason in SINGLE else are_alike
-    agree = any(test(label, another) for label in one.labels for another in other.labels)
+    if reason in SINGLE and reason is not Reason.WIKIDATA:
+        agree = any(share_word(label, another) for label in one.labels for another in other.labels)
+    else:
+        # The things of one site share accounts: there more than half of all words must be the same, unless they share several.
+        least = _SOME_WORDS if is_one_site and len(one.keys.keys() & other.keys.keys()) >= _MANY_KEYS else _HALF
+        likeness = max(measure_likeness(label, another) for label in one.labels for another in other.labels)
+        agree = likeness >= least and (likeness > least or not is_one_site)
     return "" if agree else "different labels"
 
 

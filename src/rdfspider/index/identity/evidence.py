@@ -20,7 +20,7 @@ from rdfspider.index.identity.identifiers import (
 )
 from rdfspider.index.identity.likeness import ANY, find_kind
 from rdfspider.results import Role
-from rdfspider.vocabulary.labels import NO_LABEL_RANK
+from rdfspider.vocabulary.labels import TITLE_RANK
 from rdfspider.vocabulary.prefixes import DC, DCTERMS, FOAF, OWL, PREFIXES, SCHEMA, VCARD
 
 MAX_EVIDENCE = 24
@@ -121,7 +121,7 @@ def _read_home(contribution: Contribution, find_domain: FindDomain) -> str:
     host = find_home(contribution.url)
     rank, _, label = contribution.labels[0]
     kind = find_kind(contribution.types)
-    if not host or rank == NO_LABEL_RANK or kind == ANY or not kind & _OWNERS or find_domain(host) != host:
+    if not host or rank >= TITLE_RANK or kind == ANY or not kind & _OWNERS or find_domain(host) != host:
         return ""
     return f"https://{host}/{_SEPARATOR}{' '.join(label.casefold().split())}"
 

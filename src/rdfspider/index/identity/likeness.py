@@ -81,8 +81,8 @@ _OTHERS = {
 }
 _WORD = re.compile(r"\w+")
 _MAX_LABEL = 300
-_SHORTER_SHARED, _ALL_SHARED = 0.6, 0.3
-"""Shares of words that alike labels have in common: of the shorter one's, and of all."""
+_SHORTER_SHARED = 0.6
+"""The share of the shorter label's words that alike labels have in common."""
 
 
 def find_kind(types: Iterable[str]) -> int:
@@ -109,12 +109,10 @@ def split_words(label: str) -> frozenset[str]:
     return frozenset(_WORD.findall(folded))
 
 
-def are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two labels can be names of one thing: most words of the shorter one, and a third of all, are in both."""
+def measure_likeness(one: frozenset[str], other: frozenset[str]) -> float:
+    """The share of all words that are in both labels; 0 if most words of the shorter one are not."""
     shared = len(one & other)
-    if not shared:
-        return False
-    return shared >= _SHORTER_SHARED * min(len(one), len(other)) and shared >= _ALL_SHARED * len(one | other)
+    return shared / len(one | other) if shared and shared >= _SHORTER_SHARED * min(len(one), len(other)) else 0.0
 
 
 def share_word(one: frozenset[str], other: frozenset[str]) -> bool:
