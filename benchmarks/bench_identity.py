@@ -131,7 +131,7 @@ def read_corpus(corpus: Path, world: World, is_chosen: Any) -> Iterator[Original
     rows = [json.loads(line) for line in (corpus / "index.jsonl").read_text().splitlines()]
     for row in rows:
         url = row["url"]
-        if not is_chosen(urlsplit(url).hostname or ""):
+        if not url or not is_chosen(urlsplit(url).hostname or ""):
             continue
         contributions = world.take(url, gzip.decompress((corpus / row["file"]).read_bytes()))
         for key, each in contributions.items():

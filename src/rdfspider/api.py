@@ -231,6 +231,13 @@ class Crawl:
 
         return forget_pages(self.folder, self.config, target)
 
+    def split(self, iri: str, other: str | None = None, *, undo: bool = False) -> bool:
+        """Keep two things apart that were found to be one; without `other`, join the thing with nothing at all. `undo` takes
+        that back. Later updates and rebuilds obey it. Return whether the index shows it already."""
+        from rdfspider.run.reindexing import split_things
+
+        return split_things(self.folder, self.config, [iri, other] if other else [iri], undo=undo)
+
     def search(
         self,
         words: str = "",

@@ -32,6 +32,7 @@ COMMANDS = {
     "hosts": ("control:hosts", "Tell what was found on each host, and what it waits for."),
     "index": ("index:index", "Bring the index of a crawl up to date."),
     "forget": ("index:forget", "Remove a page or a whole site from the index, and keep it out."),
+    "split": ("index:split", "Keep apart what was found to be one thing."),
     "search": ("search:search", "Search what was found."),
     "query": ("query:query", "Ask in SPARQL what was found; the usual prefixes are declared."),
     "entity": ("search:entity", "Tell what pages say of a thing, by whom, and what points at it."),

@@ -143,6 +143,28 @@ def forget(
         raise typer.Exit(1)
 
 
+def split(
+    iri: Annotated[str, typer.Argument(metavar="IRI", help="The IRI of a thing, or its id as `rdfspider search` prints it.")],
+    other: Annotated[
+        str | None, typer.Argument(metavar="[IRI]", help="What it is not; without it, it is joined with nothing at all.")
+    ] = None,
+    *,
+    folder: Folder,
+    undo: Annotated[bool, typer.Option("--undo", help="Take it back.")] = False,
+) -> None:
+    """Keep apart what was found to be one thing.
+
+    Returns when the index shows it; rebuilds obey it too. `rdfspider entity IRI --why` tells why things are one.
+    """
+    with show_log():
+        is_done = Crawl.open(folder).split(iri, other, undo=undo)
+    what = f"{iri} and {other}" if other else iri
+    say(f"{'joined again, where pages give evidence' if undo else 'kept apart'}: {what}")
+    if not is_done:
+        say("not yet shown: it is as soon as the indexer goes on")
+        raise typer.Exit(1)
+
+
 def import_archives(
     sources: Annotated[
         list[str],

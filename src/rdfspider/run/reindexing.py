@@ -17,6 +17,7 @@ from rdfspider.config import Config
 from rdfspider.crawl.folder import DOCUMENTS
 from rdfspider.disk import rename_durably
 from rdfspider.errors import InUseError, RdfspiderError, UsageError
+from rdfspider.index.identity.splits import SplitRules, add_split, remove_split
 from rdfspider.index.indexer import Indexer, lock_index
 from rdfspider.index.layout import IndexPaths, check_index, has_index
 from rdfspider.index.ledger.reader import LedgerReader
@@ -120,6 +121,32 @@ def forget_pages(folder: Path, config: Config, text: str) -> Removal:
     waiting = _await_views(paths, config)
     holders = list_holders(paths, Forgotten([text]).matches)
     return Removal(what, pages, waiting, tuple(name for name in holders if name not in waiting))
+
+
+def split_things(folder: Path, config: Config, names: Sequence[str], *, undo: bool = False) -> bool:
+    """Keep two things apart, or join one with nothing at all, from now on; `undo` takes that back. Returns whether the index
+    shows it already; otherwise it will as soon as the indexer goes on."""
+    paths = IndexPaths(folder)
+    (remove_split if undo else add_split)(paths.splits, list(names))
+    if not has_index(paths):
+        return True
+    end = time.monotonic() + _FORGET_S
+    while not (is_done := _has_split(paths)) and time.monotonic() < end:
+        if not is_indexed(paths):
+            with suppress(InUseError):
+                indexer = make_indexer(paths, config)
+                indexer.run(lambda status: indexer.stop() if _has_split(paths) or time.monotonic() > end else None)
+                continue
+        time.sleep(_POLL_S)
+    return is_done
+
+
+def _has_split(paths: IndexPaths) -> bool:
+    """Whether the index obeys the current rules."""
+    wanted = set(SplitRules(paths.splits).load())
+    with suppress(UsageError, sqlite3.Error), closing(LedgerReader(paths)) as reader:
+        return reader.list_splits() == wanted and not reader.is_behind()
+    return False
 
 
 def _await_views(paths: IndexPaths, config: Config) -> tuple[str, ...]:

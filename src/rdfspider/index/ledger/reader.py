@@ -237,6 +237,14 @@ class LedgerReader:
         joined = list_joined(self._db, row[0]) if row[0] else []
         return list_ids(self._db, [row[0], *joined]) if joined else [entity_id]
 
+    def list_splits(self) -> set[tuple[bytes, bytes]]:
+        """Pairs of entities that are kept apart; the second is empty if an entity is joined with nothing."""
+        return set(self._db.execute("SELECT one, other FROM splits"))
+
+    def is_behind(self) -> bool:
+        """Whether the documents of some entities are older than what is written here."""
+        return self._db.execute("SELECT 1 FROM dirty LIMIT 1").fetchone() is not None
+
     def find_claimed(self, iri: str) -> str:
         """The ID of the one entity that is said to be this IRI, which no page describes; empty if there is none or several."""
         found = {
