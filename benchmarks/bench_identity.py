@@ -2,17 +2,17 @@
 
     python benchmarks/bench_identity.py CORPUS [--seed N] [--things N] [--tune] [--errors N]
 
-The things are people, organisations, products and books that the pages of CORPUS describe, and those of the demo's sites, whose
-identity its tables know. Each thing of CORPUS is published again on made-up sites, in another syntax and spelling: under its IRI,
-with `sameAs` in either vocabulary, with an account or an encyclopedia in common, with a GTIN, ISBN, ORCID, e-mail address or home
-page, or with its name alone, by which nobody can know it. Beside them are different things: namesakes with other identifiers or none,
-variants that share brand, URL and most of the name, colleagues with the same account, a site and its owner. And hostile ones: other
-things that claim to be well-known ones, give their identifiers, or claim what all claim: home pages, roots of networks, hubs,
-`0000000000000`.
+The things are people, organisations, products and books that the pages of CORPUS describe, and those of the demo's sites,
+whose identity its tables know. Each thing of CORPUS is published again on made-up sites, in another syntax and spelling:
+under its IRI, with `sameAs` in either vocabulary, with an account or an encyclopedia in common, with a GTIN, ISBN, ORCID,
+e-mail address or home page, or with its name alone, by which nobody can know it. Beside them are different things: namesakes
+with other identifiers or none, variants that share brand, URL and most of the name, colleagues with the same account, a site
+and its owner. And hostile ones: other things that claim to be well-known ones, give their identifiers, or claim what all
+claim: home pages, roots of networks, hubs, `0000000000000`.
 
-All pages are indexed by the real views. A pair is two descriptions on different pages; it is right if both are of one thing. Pairs
-that have the same key without any joining are "by IRI only". The hosts are divided into two halves by a hash with the seed: `--tune`
-shows one, to look at while the rules are made; without it the other is reported.
+All pages are indexed by the real views. A pair is two descriptions on different pages; it is right if both are of one thing.
+Pairs that have the same key without any joining are "by IRI only". The hosts are divided into two halves by a hash with the
+seed: `--tune` shows one, to look at while the rules are made; without it the other is reported.
 """
 
 from __future__ import annotations
@@ -270,7 +270,8 @@ def publish_hostile(world: World, original: Original) -> None:
     nameless = {"Person": "jobTitle"}.get(original.kind, "slogan")
     world.publish(f"spam {number} long", "claims to be it",
                   spam | {"name": f"{original.name} casino bonus free spins jackpot slots poker", nameless: "x", same: target})  # fmt: skip
-    empty = [*_HUBS, "https://www.facebook.com/", "https://twitter.com/home", "https://www.google.com/", "https://example.org/about"]
+    roots = ["https://www.facebook.com/", "https://twitter.com/home", "https://www.google.com/"]
+    empty = [*_HUBS, *roots, "https://example.org/about"]
     for at in range(3):
         claims = {"sameAs": chance.sample(empty, 3), "gtin": "0000000000000", "email": "n/a", "url": "https://www.facebook.com/"}
         world.publish(f"hub {number} {at}", "claims what all claim", spam | {"name": f"{original.name} {at}"} | claims)

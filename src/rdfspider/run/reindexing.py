@@ -134,11 +134,16 @@ def split_things(folder: Path, config: Config, names: Sequence[str], *, undo: bo
     while not (is_done := _has_split(paths)) and time.monotonic() < end:
         if not is_indexed(paths):
             with suppress(InUseError):
-                indexer = make_indexer(paths, config)
-                indexer.run(lambda status: indexer.stop() if _has_split(paths) or time.monotonic() > end else None)
+                _split_here(paths, config, end)
                 continue
         time.sleep(_POLL_S)
     return is_done
+
+
+def _split_here(paths: IndexPaths, config: Config, end: float) -> None:
+    """Run an indexer until it obeys the rules; other new data may be left for later."""
+    indexer = make_indexer(paths, config)
+    indexer.run(lambda status: indexer.stop() if _has_split(paths) or time.monotonic() > end else None)
 
 
 def _has_split(paths: IndexPaths) -> bool:
