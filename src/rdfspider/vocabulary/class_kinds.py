@@ -54,6 +54,8 @@ _BY_SCHEMA = (
     (ClassKind.AGENT, _name(SCHEMA, "Person Organization Brand Place Country Language")),
 )
 _OTHERS = {
+    # For schema.org a question is a comment.
+    ClassKind.TOPIC: {SCHEMA + "Question"},
     ClassKind.PART: {FOAF + "Image", VCARD + "Address", *_name(_MF, "h-adr h-geo h-item h-cite"), _SIOCT + "Comment"}
     | {namespace + "Breadcrumb" for namespace in NAMESPACES["dv"]},
     ClassKind.DOCUMENT: {_MF + "h-feed", _RSS + "channel", *_name(_SIOC, "Site Container Forum")},

@@ -1,5 +1,6 @@
 """The text index as a view of the log: replaced, removed, forgotten, killed, made again; always the same answers."""
 
+import json
 import os
 import random
 import shutil
@@ -16,10 +17,12 @@ from msgspec.structs import replace
 from index.ledger.test_writer import dump_rows
 from index.pages import dump_index, find_cards, make_outcome, make_removal, person
 from rdfspider.archive.outcomes import Effect, Outcome
-from rdfspider.index.layout import IndexPaths
+from rdfspider.index.layout import VERSION, IndexPaths
 from rdfspider.index.ledger.writer import MAX_MENTIONS
 from rdfspider.index.text import view as text_view
+from rdfspider.index.text.searcher import TextIndex
 from rdfspider.index.text.view import TextView
+from rdfspider.results import Role
 from waiting import ShiftedTime
 
 ADA = "http://x.example/ada"
@@ -207,8 +210,10 @@ FOLLOW = """
 import sys, time
 from pathlib import Path
 from index.text.test_view import make_history
-from rdfspider.index.layout import IndexPaths
+from rdfspider.index.layout import VERSION, IndexPaths
+from rdfspider.index.text.searcher import TextIndex
 from rdfspider.index.text.view import TextView
+from rdfspider.results import Role
 history = make_history(5, 200)
 view = TextView(IndexPaths(Path(sys.argv[1])))
 start = view.load_cursors().get("log", 0)
@@ -321,8 +326,10 @@ import random, resource, sys
 from pathlib import Path
 from index.pages import make_outcome
 from rdfspider.index.log.follower import is_passing
-from rdfspider.index.layout import IndexPaths
+from rdfspider.index.layout import VERSION, IndexPaths
+from rdfspider.index.text.searcher import TextIndex
 from rdfspider.index.text.view import TextView
+from rdfspider.results import Role
 view = TextView(IndexPaths(Path(sys.argv[1])))
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
 chance = random.Random(1)
@@ -436,3 +443,69 @@ def test_a_language_is_one_however_it_is_written(tmp_path: Path) -> None:
     index(tmp_path, [make_outcome("https://a.example/", person("Ada"), language="pt_BR")])
     for query in ("langs:pt", 'langs:"pt-br"', "lang:pt"):
         assert [card.kind for card in find_cards(tmp_path, f"{query} AND kind:page")] == ["page"], query
+
+
+RECIPE = "https://kitchen.example/wings"
+
+
+def wings(url: str = RECIPE, words: str = "peppery", moment: float = 1.0, **more: str) -> Outcome:
+    """A page that is about a recipe with the IRI of the first such page."""
+    recipe = {"@context": "https://schema.org", "@type": "Recipe", "@id": f"{RECIPE}#it", "name": "Wings", "url": url}
+    step = {"@type": "HowToStep", "name": "Fry", "text": "until golden"}
+    script = json.dumps(recipe | {"recipeInstructions": step})
+    html = f'<title>Wings</title><script type="application/ld+json">{script}</script><p>All of it is {words}.</p>'
+    return make_outcome(url, html, moment, digest=words, **more)
+
+
+def find(folder: Path, text: str) -> list[tuple[str, str]]:
+    """Label and role of what is found, as people search."""
+    (folder / "index" / "version").write_text(f"{VERSION}\n")
+    return [(hit.label, hit.role) for hit in TextIndex(folder).search(text)]
+
+
+def test_the_words_of_a_page_are_found_with_what_it_is_about(tmp_path: Path) -> None:
+    index(tmp_path, [wings()])
+    assert find(tmp_path, "peppery") == [("Wings", Role.MAIN)]
+    assert find(tmp_path, "peppery kind:page") == [("Wings", Role.COVERED)]
+    assert find(tmp_path, "golden") == [("Wings", Role.MAIN)]
+    assert find(tmp_path, RECIPE)[0] == ("Wings", Role.MAIN)
+    assert find(tmp_path, "fry type:HowToStep") == [("Fry", Role.PART)]
+    assert find(tmp_path, "role:part") == [("Fry", Role.PART)]
+
+
+def test_what_is_read_from_the_ledger_has_the_words_of_its_pages_too(tmp_path: Path) -> None:
+    index(tmp_path / "a", [wings()], [wings(f"{RECIPE}?print", "crunchy")])
+    assert find(tmp_path / "a", "peppery crunchy") == [("Wings", Role.MAIN)]
+    index(tmp_path / "b", [wings(f"{RECIPE}?print", "crunchy"), wings()])
+    assert dump_index(tmp_path / "a") == dump_index(tmp_path / "b")
+
+
+def test_words_of_a_replaced_or_removed_page_are_gone_from_its_main_thing(tmp_path: Path) -> None:
+    index(tmp_path, [wings()], [wings(words="mild", moment=2.0)])
+    assert find(tmp_path, "peppery") == []
+    assert find(tmp_path, "mild") == [("Wings", Role.MAIN)]
+    index(tmp_path, [make_removal(RECIPE, 3.0)])
+    assert find(tmp_path, "mild") == []
+
+
+def test_what_only_a_copy_of_a_page_describes_is_no_result(tmp_path: Path) -> None:
+    url = "https://kitchen.example/print/wings"
+    copy = make_outcome(url, person("Ada", **{"@id": f"{url}#ada"}), duplicate="near", duplicate_of=RECIPE)
+    index(tmp_path, [copy])
+    assert find(tmp_path, "ada") == []
+    assert find(tmp_path, "ada kind:page") == [("Ada", Role.COVERED)]
+    # A canonical URL may never have been fetched.
+    index(tmp_path, [replace(copy, duplicate="canonical", time=2_000_000_000.0)])
+    assert find(tmp_path, "ada") == [("Ada", Role.MAIN)]
+
+
+def test_a_page_that_is_read_again_after_a_kill_is_found_with_its_main_thing(tmp_path: Path) -> None:
+    view = TextView(IndexPaths(tmp_path))
+    view.apply([wings()])
+    # The ledger is committed, and tantivy is not.
+    view._hand_over = die  # type: ignore[method-assign]
+    with pytest.raises(KeyboardInterrupt):
+        view.commit({"log": 1})
+    view.close()
+    index(tmp_path, [], [wings()])
+    assert find(tmp_path, "peppery") == [("Wings", Role.MAIN)]

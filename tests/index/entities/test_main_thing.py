@@ -1,0 +1,148 @@
+"""What a page is about: one thing, with all that tells of it at the same URL."""
+
+import json
+from typing import Any
+
+import pytest
+
+import rdfspider
+from rdfspider.index.entities.contributions import Contribution, PageReading, read_page
+from rdfspider.results import Role
+from rdfspider.vocabulary.prefixes import SCHEMA
+
+PAGE = "https://kitchen.example/wings"
+HOME = "https://kitchen.example/"
+SITE = "kitchen.example"
+RECIPE = {
+    "@type": "Recipe",
+    "name": "Firecracker Chicken Wings",
+    "recipeIngredient": ["wings", "chilli"],
+    "recipeInstructions": [
+        {"@type": "HowToStep", "name": "Marinate", "text": "Leave it overnight."},
+        {"@type": "HowToStep", "name": "Fry", "text": "Until golden."},
+    ],
+    "author": {"@type": "Person", "name": "Ada Cook"},
+}
+
+
+def read(*things: dict[str, Any], html: str = "", title: str = "", url: str = PAGE) -> PageReading:
+    graph = json.dumps({"@context": "https://schema.org", "@graph": things})
+    page = f'<title>{title}</title><script type="application/ld+json">{graph}</script>{html}'
+    return read_page(url, SITE, rdfspider.extract(page.encode(), url=url).statements, title=title)
+
+
+def main_of(reading: PageReading) -> Contribution | None:
+    return reading.contributions[reading.main] if reading.main else None
+
+
+def types_of(contribution: Contribution) -> list[str]:
+    return [iri.removeprefix(SCHEMA).rpartition("/")[2] for iri in contribution.types]
+
+
+def label_of(reading: PageReading) -> str:
+    found = main_of(reading)
+    return found.labels[0][2] if found else ""
+
+
+def roles(reading: PageReading) -> dict[str, Role]:
+    return {each.labels[0][2]: each.role for each in reading.contributions.values()}
+
+
+def test_what_tells_of_one_thing_at_one_url_is_one_thing_with_several_types() -> None:
+    reading = read(
+        {"@type": "WebPage", "@id": PAGE, "name": "Firecracker Chicken Wings - Ada's Kitchen"},
+        {"@type": "Article", "@id": f"{PAGE}#article", "headline": "The best wings ever", "isPartOf": {"@id": PAGE}},
+        {**RECIPE, "@id": f"{PAGE}#recipe", "mainEntityOfPage": f"{PAGE}#article"},
+        {"@type": "VideoObject", "name": "Firecracker Chicken Wings", "duration": "PT2M"},
+        {"@type": "VideoObject", "name": "How to hold a knife", "duration": "PT1M"},
+        {"@type": "Organization", "@id": f"{HOME}#org", "name": "Ada's Kitchen", "url": HOME},
+        html='<div class="hentry"><h1 class="entry-title">Firecracker Chicken Wings</h1>'
+        '<p class="entry-summary">hot</p></div>'
+        '<meta property="og:type" content="article"><meta property="og:description" content="so hot">',
+        title="Firecracker Chicken Wings - Ada's Kitchen",
+    )
+    found = main_of(reading)
+    assert found is not None
+    assert types_of(found) == ["Recipe", "Article", "VideoObject", "CreativeWork", "WebPage", "h-entry"]
+    assert found.id == f"{PAGE}#recipe"
+    # Its own name comes before those of the documents, but the words of all are found.
+    assert found.labels[0][2] == "Firecracker Chicken Wings"
+    assert {"The best wings ever", "Firecracker Chicken Wings - Ada's Kitchen"} <= {text for *_, text in found.labels}
+    assert ("http://ogp.me/ns#description", ("so hot",)) in found.values
+    others = roles(reading)
+    assert others.pop("Firecracker Chicken Wings") is Role.MAIN
+    assert {label for label, role in others.items() if role is Role.THING} == {
+        "Ada Cook",
+        "Ada's Kitchen",
+        "How to hold a knife",
+    }
+
+
+@pytest.mark.parametrize(
+    ("things", "title", "label"),
+    [
+        # The page names it, or it names the page.
+        ([{"@type": "WebPage", "@id": PAGE, "mainEntity": {"@type": "Event", "name": "Fair"}}], "What is on", "Fair"),
+        ([{"@type": "Event", "name": "Fair", "mainEntityOfPage": PAGE}], "What is on", "Fair"),
+        ([{"@type": "Event", "name": "Fair", "url": "http://www.kitchen.example/wings/"}], "What is on", "Fair"),
+        # Its label is the title, whatever else is there.
+        ([{"@type": "Product", "name": f"Lamp {at}"} for at in range(5)], "Lamp 3 | Shop", "Lamp 3"),
+        ([{"@type": "Product", "name": "Lamp", "url": "https://kitchen.example/true"}], "Lamp", "Lamp"),
+        # It is the only one of its kind, and the title has a word of it.
+        ([{"@type": "Product", "name": "Reading lamps of brass"}], "All about lamps", "Reading lamps of brass"),
+        ([{"@type": "Product", "name": "A chair"}], "All about lamps", ""),
+        # A thing rather than the article about it; but not a product that an article only names.
+        ([{"@type": "Article", "headline": "Our wings"}, {**RECIPE, "url": PAGE}], "Our wings", RECIPE["name"]),
+        ([{"@type": "NewsArticle", "headline": "Fire", "url": PAGE}, {"@type": "Product", "name": "Hose"}], "Fire", "Fire"),
+        # A person or an organization only where the page is called so.
+        ([{"@type": "Person", "name": "Ada Cook", "url": PAGE}], "Ada Cook - Kitchen", "Ada Cook"),
+        ([{"@type": "Person", "name": "Ada Cook"}], "Wings by Ada Cook", ""),
+        ([{"@type": "Organization", "name": "Kitchen", "url": HOME}], "Kitchen | Wings", ""),
+        # Whoever published the page, and its path, are not what it is about.
+        ([{"@type": "BreadcrumbList", "itemListElement": {"@type": "ListItem", "name": "Wings"}}], "Wings", ""),
+        ([{"@type": "WebSite", "name": "Wings", "url": HOME}], "Wings", ""),
+    ],
+)  # fmt: skip
+def test_evidence_for_the_main_thing(things: list[dict[str, Any]], title: str, label: str) -> None:
+    assert label_of(read(*things, title=title)) == label
+
+
+def test_a_page_that_lists_things_is_about_itself() -> None:
+    posts = [{"@type": "BlogPosting", "headline": f"Post {at}", "url": f"{HOME}{at}"} for at in range(20)]
+    assert read(*posts, title="Ada's Kitchen", url=HOME).main is None
+    # Some themes say of each entry that it is the main thing of the page with the list.
+    claimed = [{**post, "mainEntityOfPage": HOME} for post in posts]
+    assert read(*claimed, title="Ada's Kitchen", url=HOME).main is None
+    wings = {"@type": "Product", "name": "Wings of all sorts", "url": HOME}
+    assert read({"@type": "CollectionPage", "@id": HOME}, wings, title="Wings", url=HOME).main is None
+    questions = [{"@type": "Question", "name": f"Why {at}?"} for at in range(3)]
+    faq = read({"@type": "FAQPage", "@id": PAGE, "mainEntity": questions}, title="Questions")
+    assert faq.main is None
+    assert set(roles(faq).values()) == {Role.PART}
+
+
+def test_articles_under_two_headlines_at_the_url_of_the_page_are_the_page() -> None:
+    one = {"@type": "Article", "@id": f"{PAGE}#a", "headline": "He said ‘no’", "mainEntityOfPage": PAGE}
+    other = {"@type": "NewsArticle", "headline": "He said no", "url": PAGE}
+    found = main_of(read(one, other, title="An interview"))
+    assert found is not None
+    assert types_of(found) == ["Article", "NewsArticle"]
+
+
+def test_what_a_document_says_of_its_own_iri_is_its_main_thing() -> None:
+    reading = read_page(
+        PAGE,
+        SITE,
+        {
+            "turtle": f"<{PAGE}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://x.example/Wing> <{PAGE}> .\n"
+            f'<{PAGE}> <http://www.w3.org/2000/01/rdf-schema#label> "Left wing" <{PAGE}> .\n'
+        },
+    )
+    assert label_of(reading) == "Left wing"
+
+
+def test_very_many_claims_are_bounded() -> None:
+    many = [{"@type": "Recipe", "name": "Wings", "url": PAGE, "@id": f"{PAGE}#{at}"} for at in range(500)]
+    found = main_of(read(*many, title="Wings"))
+    assert found is not None
+    assert len(found.nodes) == 8
