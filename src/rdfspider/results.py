@@ -48,6 +48,10 @@ class Role(StrEnum):
     __repr__ = str.__repr__
 
 
+RESULTS = frozenset((Role.MAIN, Role.THING, Role.PAGE))
+"""The roles of what is a result without being asked for."""
+
+
 class NameKind(StrEnum):
     """The kinds of names whose uses are counted."""
 

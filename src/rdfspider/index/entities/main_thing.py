@@ -83,7 +83,7 @@ def find_main_nodes(graph: Graph, urls: Sequence[str], title: str) -> list[str]:
     articles = {one.label for one in same if one.kind == ClassKind.ARTICLE and one.is_here and not one.title}
     if len(articles) > _MANY:
         same = [one for one in same if one.kind != ClassKind.ARTICLE or one.title or one.label == main.label]
-    return [main.name, *(one.name for one in same)][:MAX_NODES]
+    return [main.name, *(one.name for one in same)]
 
 
 def fold_addresses(urls: Iterable[str]) -> set[str]:

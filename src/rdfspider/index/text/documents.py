@@ -24,7 +24,7 @@ from rdfspider.index.ledger.writer import MAX_TEXT, Mention
 from rdfspider.index.text.analysis import split_scripts
 from rdfspider.index.text.fields import CURSOR_ID, Subject, Terms, Texts, fill_fields, make_id
 from rdfspider.index.text.highlights import choose_facts
-from rdfspider.results import MAX_TYPES, Card, HitKind, Role, SourcePage
+from rdfspider.results import MAX_TYPES, RESULTS, Card, HitKind, Role, SourcePage
 from rdfspider.vocabulary.class_kinds import ClassKind, find_kind, sort_types
 from rdfspider.vocabulary.classes import list_class_names, list_facet_classes
 from rdfspider.vocabulary.dates import bound_date
@@ -41,7 +41,6 @@ _MAX_VALUES, _MAX_CHARS = 400, 30_000
 _MAX_NAMES, _MAX_SITES, _MAX_LABELS = 200, 500, 16
 _MAX_ADDRESSES = 100
 _ROLES = tuple(Role)
-_SUGGESTED = (Role.MAIN, Role.THING, Role.PAGE)
 _MAX_OUTLINKS = 5_000
 _MAX_DESCRIPTION, _MAX_LABEL = 1_000, 500
 _SHOWN_PAGES, _SHOWN = 10, 16
@@ -140,7 +139,7 @@ def build_entity(
             hosts={mention.host for mention in mentions},
             languages=tuple(languages),
             weight=weight,
-            is_suggested=role in _SUGGESTED,
+            is_suggested=role in RESULTS,
             addresses=_list_addresses(contributions, [url for url, _ in abouts]),
         )
     )
@@ -187,7 +186,7 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
             hosts=(host,),
             languages=tuple(languages),
             weight=_REPEATED_WEIGHT if outcome.duplicate_of else 1.0,
-            is_suggested=card.role in _SUGGESTED and not outcome.duplicate_of,
+            is_suggested=card.role in RESULTS and not outcome.duplicate_of,
             outlinks=hash_outlinks(outcome.outlinks),
         )
     )

@@ -20,7 +20,7 @@ import msgspec
 from tantivy import Schema, SchemaBuilder
 
 from rdfspider.index.text.analysis import BIGRAMS, WORDS, list_starts, list_stems
-from rdfspider.results import Card, NameKind
+from rdfspider.results import RESULTS, Card, NameKind
 from rdfspider.vocabulary.dates import write_year
 from rdfspider.vocabulary.names import expand_name, name_ontology, shorten_iri
 from rdfspider.vocabulary.spellings import fold_name, fold_namespace
@@ -192,6 +192,10 @@ def _list_stems(subject: Subject, texts: Iterable[str]) -> list[str] | None:
     return list_stems(texts, subject.languages[0] if subject.languages else "") or None
 
 
+def _list_stems_of_texts(subject: Subject) -> list[str] | None:
+    return _list_stems(subject, (subject.texts.values, (subject.texts.text or "")[:_MAX_STEMMED]))
+
+
 def rank_document(sources: int, digest: bytes) -> int:
     """Combine the number of sources with the digest's beginning: a total order, the same in every index."""
     return min(sources, _MAX_SOURCES) << 40 | int.from_bytes(digest[:5])
@@ -232,9 +236,10 @@ FIELDS = (
     # Runs of scripts without spaces in labels, and in values and text; the fields above leave them out.
     Field("label_bigrams", RUNS, lambda one: one.texts.label_runs or None),
     Field("bigrams", RUNS, lambda one: one.texts.runs or None),
-    # Stems of words in labels, and in values and the beginning of the text, by the language of the document.
+    # Stems of words in labels, and in values and the beginning of the text, by the language of the document; the latter only of
+    # what is a result without being asked for: another document has the words of the others, too.
     Field("label_stems", STEMS, lambda one: _list_stems(one, one.texts.labels)),
-    Field("stems", STEMS, lambda one: _list_stems(one, (one.texts.values, (one.texts.text or "")[:_MAX_STEMMED]))),
+    Field("stems", STEMS, lambda one: _list_stems_of_texts(one) if one.card.role in RESULTS else None),
     # Beginnings of the label.
     Field("start", KEYWORD, lambda one: list_starts(one.card.label) if one.is_suggested else []),
     # IRIs of classes and their superclasses except Thing.
