@@ -4,12 +4,15 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rdfspider.pipeline import extract
 from rdfspider.records import Problem
 from rdfspider.validate.findings import ERROR, HINT, RULES, WARNING, Finding
 from rdfspider.validate.page import MAX_FINDINGS, Validator
 from rdfspider.validate.profiles import load_profile
+from rdfspider.vocabulary.labels import RDF_TYPE
 
 URL = "https://shop.example/tea/green"
 _VALIDATORS = {name: Validator(load_profile(name)) for name in ("schema", "google", "usual")}
@@ -284,6 +287,18 @@ def test_hostile_statements_raise_nothing() -> None:
     lines = ['<a> <http://schema.org/name> "\\u0041\\" <x> ." <b> .', "_:x <http://schema.org/price> _:x <b> .", ""]
     for text in ("\n".join(lines), "_:x <http://schema.org/url> <> <b> .\n", '_:a <http://schema.org/price> "" <b> .'):
         _VALIDATORS["google"].check("no url at all", {"jsonld": text, "microdata": text})
+
+
+TERMS = (
+    '|_:a|<a>|"|"x|"x"|<|.|<g> .|<http://schema.org/price>|<http://schema.org/offers>|<http://schema.org/Offer>|'
+    f"<http://schema.org/availability>|<{RDF_TYPE}>"
+).split("|")
+
+
+@given(st.lists(st.lists(st.sampled_from(TERMS), max_size=6), max_size=6))
+def test_lines_that_are_no_quads_raise_nothing(lines: list[list[str]]) -> None:
+    text = "\n".join(" ".join(parts) for parts in lines) + "\n<x> <http://schema.org/name> _:a <g> .\n"
+    _VALIDATORS["google"].check(URL, {"jsonld": text, "microdata": text})
 
 
 def test_every_rule_has_a_test() -> None:

@@ -112,7 +112,7 @@ class _PageCheck:
                 if (properties is not None and term.name not in properties) or not term.is_known or term.superseded_by:
                     self._check_property(term, value, one, thing)
                 if value[0] == '"':
-                    if term.check is not None or value[1] in '"\\ ' or "&" in value:
+                    if term.check is not None or value[1:2] in '"\\ ' or "&" in value:
                         self._check_literal(term, value, one, thing)
                 elif (
                     value in types

@@ -41,12 +41,17 @@ class SyntaxStatements:
         for line in lines if len(lines) <= MAX_STATEMENTS else islice(lines, MAX_STATEMENTS):
             if not line:
                 continue
-            subject, predicate, rest = line.split(" ", 2)
-            # The rest is the value, the graph and the point; a graph has no blanks.
+            try:
+                subject, predicate, rest = line.split(" ", 2)
+                # The rest is the value, the graph and the point; a graph has no blanks.
+                end = rest.rindex(" ", 1, -2)
+            except ValueError:
+                # Archives made elsewhere may have lines that are no quads.
+                continue
             if predicate == _TYPE:
-                types[subject] = (*types.get(subject, ()), rest[: rest.rindex(" ", 0, -2)])
+                types[subject] = (*types.get(subject, ()), rest[:end])
             elif (term := terms[predicate]) is not None:
-                value = rest[: rest.rindex(" ", 0, -2)]
+                value = rest[:end]
                 known = things.get(subject)
                 if known is None:
                     things[subject] = [(term, value)]
