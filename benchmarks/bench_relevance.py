@@ -7,13 +7,14 @@ people, products, recipes, articles and organisations that the extracted stateme
 label as it is (*exact*), and by the label with a word missing, a word of another label added, a letter wrong, a word
 inflected, or the words in another order (*disturbed*). The hosts are divided into two halves by a hash with the seed: `--tune`
 learns the weights of the formula on one, and what is printed is about the other. Plain BM25 over the same fields, with all
-words (AND) and with any (OR), is asked the same.
+words (AND) and with any (OR), is asked the same, and finds among the same documents.
 
 Which labels count: 1 to 12 words with a letter and at least 4 characters, no addresses, and not the label of things on three
-hosts or more ("Home", "Facebook"), which is not the name of one thing. Which hits are right: a thing (not a page) that a page
-of the label's thing describes and whose label is this one, but for case, accents and punctuation, or whose IRI is the thing's;
-where the thing was made one with the main thing of its page, that main thing. If several things have the same label, each of
-them is right.
+hosts or more ("Home", "Facebook"), which is not the name of one thing; nor the names of things that only comments, reviews,
+images, offers and other parts point at (who wrote a comment, who owns an image), because parts are found in their whole. Which
+hits are right: a thing (not a page) that a page of the label's thing describes and that has this label, or this among others,
+but for case, accents and punctuation, or that has the thing's IRI. So what the thing was made one with is right, such as the
+main thing of its page. If several things have the same label, each of them is right.
 
 MRR is the mean of 1/rank of the first right hit among the first 20, else 0. nDCG@10 counts as right things those that any of
 the three searches has among its first ten.
@@ -47,9 +48,12 @@ from rdfspider.archive.warc import make_id, make_record
 from rdfspider.index.text.analysis import split_text
 from rdfspider.index.text.documents import read_card
 from rdfspider.index.text.fields import RUN_FIELDS, WORD_FIELDS
+from rdfspider.index.text.query_language import parse_question
+from rdfspider.index.text.query_plan import leave_out
 from rdfspider.index.text.ranking import WEIGHTS, Weights
 from rdfspider.index.text.searcher import TextIndex
 from rdfspider.results import Card, Hit, HitKind
+from rdfspider.vocabulary.class_kinds import ClassKind, find_kind
 from rdfspider.vocabulary.classes import find_superclasses
 from rdfspider.vocabulary.labels import clean_label
 from rdfspider.vocabulary.prefixes import PREFIXES, SCHEMA
@@ -64,8 +68,10 @@ CLASSES = {
     "organisation": (f"{SCHEMA}Organization",),
 }
 NAMES = (f"{SCHEMA}name", f"{SCHEMA}headline", f"{PREFIXES['foaf']}name")
+REVIEWS = (f"{SCHEMA}Review", f"{SCHEMA}Question", f"{SCHEMA}Answer")
 MAX_WORDS, MIN_CHARS, MAX_HOSTS = 12, 4, 2
-FIRST = 20
+FIRST, TUNED, TUNED_QUERIES = 20, 5, 400
+"""Results that are looked at to report and to tune, and queries to tune with."""
 _TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -104,16 +110,16 @@ def main() -> None:
             _index(arguments.corpus, Path(name) / "pages.warc.gz", folder)
         items = list_items(read_log(folder))
         halves = _divide(items, arguments.seed, arguments.things)
-        index = TextIndex(folder)
+        searcher = Searcher(folder)
         queries = {name: list(_list_queries(half, items, arguments.seed)) for name, half in halves.items()}
         for name, half in halves.items():
             kinds = ", ".join(f"{sum(item.kind == kind for item in half)} {kind}" for kind in CLASSES)
             print(f"{name}: {len(half):,} labels ({kinds}), {len(queries[name]):,} queries")
         if arguments.tune:
-            weights = tune(folder, queries["to tune"])
+            weights = tune(folder, queries["to tune"], searcher.labels)
             print(weights)
-            index = TextIndex(folder, weights)
-        report(index, queries["to report"])
+            searcher = Searcher(folder, weights, searcher.labels)
+        report(searcher, queries["to report"])
 
 
 def _arguments() -> argparse.Namespace:
@@ -175,6 +181,7 @@ def _list_named(outcome: Outcome) -> Iterator[tuple[str, str, str]]:
     """Yield the label, the kind and the IRI, if any, of each named thing of a page."""
     types: dict[Any, set[str]] = defaultdict(set)
     names: dict[Any, dict[str, str]] = defaultdict(dict)
+    pointing: dict[Any, set[Any]] = defaultdict(set)
     for nquads in outcome.statements.values():
         for quad in pyoxigraph.parse(nquads.encode(), format=pyoxigraph.RdfFormat.N_QUADS, lenient=True):
             predicate = fold_iri(quad.predicate.value)
@@ -183,12 +190,20 @@ def _list_named(outcome: Outcome) -> Iterator[tuple[str, str, str]]:
                 types[quad.subject].update((iri, *find_superclasses(iri)))
             elif predicate in NAMES and isinstance(quad.object, pyoxigraph.Literal):
                 names[quad.subject].setdefault(predicate, quad.object.value)
+            elif not isinstance(quad.object, pyoxigraph.Literal):
+                pointing[quad.object].add(quad.subject)
     for subject, classes in types.items():
         kind = next((kind for kind, wanted in CLASSES.items() if not classes.isdisjoint(wanted)), "")
         label = next((names[subject][name] for name in NAMES if name in names[subject]), "")
-        if kind and label:
+        wholes = [types.get(each, set()) for each in pointing[subject]]
+        if kind and label and not (wholes and all(map(_is_part, wholes))):
             iri = subject.value if isinstance(subject, pyoxigraph.NamedNode) else ""
             yield clean_label(label), kind, iri
+
+
+def _is_part(classes: set[str]) -> bool:
+    """Whether classes are those of a part of another thing: a comment, a review, an image, an offer."""
+    return any(find_kind(iri) == ClassKind.PART or iri in REVIEWS for iri in classes)
 
 
 def fold_label(label: str) -> tuple[str, ...]:
@@ -288,35 +303,56 @@ WAYS: Mapping[str, Callable[[list[str], random.Random, Sequence[Item]], list[str
 }
 
 
-def is_right(hit: Hit | Card, item: Item) -> bool:
-    """Whether a result is the item's thing, or what it was made one with."""
-    if hit.kind == HitKind.PAGE:
-        return False
-    if hit.id in item.iris:
-        return True
-    on_page = not item.pages.isdisjoint(page.url for page in hit.pages)
-    return on_page and fold_label(hit.label) == fold_label(item.label)
+class Searcher:
+    """An index to ask, with all labels of its things."""
+
+    def __init__(
+        self, folder: Path, weights: Weights = WEIGHTS, labels: dict[str, set[tuple[str, ...]]] | None = None
+    ) -> None:
+        self.index = TextIndex(folder, weights)
+        self.labels = labels or _read_labels(self.index)
+
+    def is_right(self, hit: Hit | Card, item: Item) -> bool:
+        """Whether a result is the item's thing, or what it was made one with."""
+        if hit.kind == HitKind.PAGE:
+            return False
+        is_named = fold_label(item.label) in self.labels.get(hit.id, ())
+        is_same = not item.iris.isdisjoint((hit.id, *hit.same))
+        return is_same or (is_named and not item.pages.isdisjoint(page.url for page in hit.pages))
+
+    def search(self, known: Known, limit: int = FIRST) -> Found:
+        """The first results of our search."""
+        return [(hit.id, self.is_right(hit, known.item)) for hit in self.index.search(known.text, limit=limit)]
+
+    def search_plainly(self, known: Known, occur: Occur) -> Found:
+        """The first results of plain BM25: the sum over fields and words, with all words or with any."""
+        loaded = self.index.load()
+        words, runs = split_text(known.text)
+        parts = []
+        for term, names in [*((word, WORD_FIELDS) for word in words), *((run, RUN_FIELDS) for run in runs)]:
+            pairs = [term[at : at + 2] for at in range(len(term) - 1)] if names is RUN_FIELDS else []
+            for pair in pairs or [term]:
+                anywhere = [(Occur.Should, Query.term_query(loaded.schema, name, pair, "freq")) for name in names]
+                parts.append((occur, Query.boolean_query(anywhere)))
+        # The same documents as ours: neither parts nor pages that their main things stand for.
+        left_out = leave_out(parse_question(""), loaded)
+        query = Query.boolean_query([(Occur.Must, Query.boolean_query(parts)), *left_out])
+        hits = loaded.searcher.search(query, FIRST, count=False).hits if parts else []
+        cards = [read_card(loaded.searcher.doc(address)) for _, address in hits]
+        return [(card.id, self.is_right(card, known.item)) for card in cards]
 
 
-def search_ours(index: TextIndex, known: Known) -> Found:
-    return [(hit.id, is_right(hit, known.item)) for hit in index.search(known.text, limit=FIRST)]
-
-
-def search_plainly(index: TextIndex, known: Known, occur: Occur) -> Found:
-    """Plain BM25: the sum over fields and words, with all words or with any."""
+def _read_labels(index: TextIndex) -> dict[str, set[tuple[str, ...]]]:
+    """Return all labels of each thing: that which was made one with others has theirs."""
     loaded = index.load()
-    words, runs = split_text(known.text)
-    parts = []
-    for term, names in [*((word, WORD_FIELDS) for word in words), *((run, RUN_FIELDS) for run in runs)]:
-        pairs = [term[at : at + 2] for at in range(len(term) - 1)] if names is RUN_FIELDS else [term]
-        for pair in pairs or [term]:
-            anywhere = [(Occur.Should, Query.term_query(loaded.schema, name, pair, "freq")) for name in names]
-            parts.append((occur, Query.boolean_query(anywhere)))
-    if not parts:
-        return []
-    hits = loaded.searcher.search(Query.boolean_query(parts), FIRST, count=False).hits
-    cards = [read_card(loaded.searcher.doc(address)) for _, address in hits]
-    return [(card.id, is_right(card, known.item)) for card in cards]
+    found: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    things = Query.term_query(loaded.schema, "kind", HitKind.ENTITY, "basic")
+    for _, address in loaded.searcher.search(things, loaded.searcher.num_docs).hits:
+        document = loaded.searcher.doc(address)
+        card = read_card(document)
+        shown = json.loads(document.get_first("shown") or b"{}").get("label", ())
+        found[card.id].update(map(fold_label, (card.label, *shown, *map(str, document.get_all("label")))))
+    return dict(found)
 
 
 def rate_first(found: Found) -> float:
@@ -330,11 +366,11 @@ def rate_order(found: Found, right: int) -> float:
     return gain / best if (best := sum(1 / log2(rank + 1) for rank in range(1, min(right, 10) + 1))) else 0.0
 
 
-def report(index: TextIndex, queries: Sequence[Known]) -> None:
+def report(searcher: Searcher, queries: Sequence[Known]) -> None:
     searches: dict[str, Callable[[Known], Found]] = {
-        "rdfspider": lambda known: search_ours(index, known),
-        "BM25 AND": lambda known: search_plainly(index, known, Occur.Must),
-        "BM25 OR": lambda known: search_plainly(index, known, Occur.Should),
+        "rdfspider": searcher.search,
+        "BM25 AND": lambda known: searcher.search_plainly(known, Occur.Must),
+        "BM25 OR": lambda known: searcher.search_plainly(known, Occur.Should),
     }
     found = {name: [search(known) for known in queries] for name, search in searches.items()}
     right = [
@@ -367,7 +403,7 @@ def report(index: TextIndex, queries: Sequence[Known]) -> None:
     empty = [
         known.text
         for known, results in zip(queries, found["rdfspider"], strict=True)
-        if not results and _count_known(index, known.text) >= 2
+        if not results and _count_known(searcher.index, known.text) >= 2
     ]
     print(f"exact labels: {_judge(ours['exact'], LEAST_EXACT)}")
     print(f"disturbed labels: {_judge(ours['disturbed'], LEAST_DISTURBED)}")
@@ -383,18 +419,18 @@ def _judge(value: float, least: float) -> str:
     return f"MRR {value:.3f}: {'reached' if value >= least else 'MISSED'}, at least {least:g}"
 
 
-def tune(folder: Path, queries: Sequence[Known]) -> Weights:
+def tune(folder: Path, queries: Sequence[Known], labels: dict[str, set[tuple[str, ...]]]) -> Weights:
     """Learn the weights by changing one at a time, as long as that helps."""
     chance = random.Random(0)
-    few = chance.sample(queries, min(len(queries), 700))
-    weights, best = WEIGHTS, _rate_weights(folder, WEIGHTS, few)
+    few = chance.sample(queries, min(len(queries), TUNED_QUERIES))
+    weights, best = WEIGHTS, _rate_weights(Searcher(folder, WEIGHTS, labels), few)
     print(f"  {best:.4f} with {weights}", flush=True)
-    for _ in range(2):
+    for is_first in (True, False):
         before = best
         for field in fields(Weights):
-            for factor in (0.5, 0.75, 1.33, 2.0):
+            for factor in (0.5, 2.0, 0.75, 1.33)[: 2 if is_first else 4]:
                 changed = replace(weights, **{field.name: round(getattr(weights, field.name) * factor, 3)})
-                rate = _rate_weights(folder, changed, few)
+                rate = _rate_weights(Searcher(folder, changed, labels), few)
                 if rate > best + 0.0005:
                     weights, best = changed, rate
                     print(f"  {best:.4f} with {field.name} {getattr(weights, field.name):g}", flush=True)
@@ -403,12 +439,11 @@ def tune(folder: Path, queries: Sequence[Known]) -> Weights:
     return weights
 
 
-def _rate_weights(folder: Path, weights: Weights, queries: Sequence[Known]) -> float:
+def _rate_weights(searcher: Searcher, queries: Sequence[Known]) -> float:
     """The mean of the MRR of exact and of disturbed labels."""
-    index = TextIndex(folder, weights)
     rates: dict[bool, list[float]] = {True: [], False: []}
     for known in queries:
-        rates[known.way == "exact"].append(rate_first(search_ours(index, known)))
+        rates[known.way == "exact"].append(rate_first(searcher.search(known, TUNED)))
     return statistics.fmean(statistics.fmean(each) for each in rates.values() if each)
 
 

@@ -100,7 +100,7 @@ def test_a_score_is_explained_in_plain_words(run: Run, folder: Path) -> None:
     _, out, _ = run("search", "green", "tea", "--explain", "--limit", 1, "--dir", folder)
     parts = [line.split(maxsplit=2)[-1] for line in out.split("score ")[1].split("\n\n")[0].splitlines()[2:]]
     assert parts == [
-        "a thing of its own",
+        "a thing that pages name",
         "the label is the query, in this order",
         "3 pages describe it, 0 pages link to it",
         "it has all words of the query",

@@ -12,7 +12,7 @@ from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 from rdfspider.index.layout import VERSION, IndexPaths
 from rdfspider.index.text.analysis import list_stems, normalise_text, register_tokenizers
 from rdfspider.index.text.fields import BUCKETS, CURSOR_ID, build_schema, rank_document, weigh_document
-from rdfspider.results import Card, HitKind, SourcePage
+from rdfspider.results import Card, HitKind, Role, SourcePage
 from rdfspider.vocabulary.names import find_field_name, find_ontology, find_short_name, list_prefixes
 
 SCHEMA = "http://schema.org/"
@@ -39,6 +39,7 @@ class Thing:
     outlinks: Sequence[str] = ()
     description: str = ""
     other_labels: Sequence[str] = ()
+    role: str = ""
 
 
 def write_index(folder: Path, things: Iterable[Thing], is_committed: bool = True) -> Path:
@@ -71,6 +72,8 @@ def _make_document(thing: Thing) -> tantivy.Document:
     document = tantivy.Document()
     document.add_text("id", ("p:" if is_page else "e:") + digest)
     document.add_text("kind", HitKind.PAGE if is_page else HitKind.ENTITY)
+    role = Role(thing.role or (Role.PAGE if is_page else Role.THING))
+    document.add_text("role", role)
     for label in (thing.label, *thing.other_labels):
         document.add_text("label", label)
     document.add_text("text" if is_page else "values", thing.text or "\n".join(thing.values.values()))
@@ -117,6 +120,7 @@ def _make_document(thing: Thing) -> tantivy.Document:
         sources=thing.sources,
         pages=(SourcePage(url, date.timestamp()),),
         date=date.timestamp(),
+        role=role,
     )
     document.add_bytes("card", msgspec.json.encode(card))
     return document

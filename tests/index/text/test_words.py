@@ -85,6 +85,13 @@ def test_words_that_nothing_has_are_named(index: TextIndex) -> None:
     assert (found.total, found.with_some_words) == (1, 1)
 
 
+def test_words_that_only_parts_have_find_the_parts(make: Callable[..., TextIndex]) -> None:
+    index = make(Thing("Herman Melville", role="part"), Thing("Herman"), Thing("Moby Dick"))
+    assert labels(index, "herman melville") == ["Herman"]
+    found = index.search("melville")
+    assert ([hit.label for hit in found], found.kind_counts["entity"]) == (["Herman Melville"], 1)
+
+
 def test_results_that_lack_a_word_are_left_out_if_enough_have_all(make: Callable[..., TextIndex]) -> None:
     both = [Thing(f"green tea {number}") for number in range(ENOUGH - 1)]
     index = make(*both, Thing("black tea"))

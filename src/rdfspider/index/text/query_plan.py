@@ -5,7 +5,7 @@ is strict: phrases, beginnings (`mel*`), choices with OR, exclusions, and fields
 """
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import MAXYEAR, UTC, datetime
 from typing import Any
 
@@ -34,6 +34,7 @@ from rdfspider.index.text.words import (
     find_adjacent,
     find_run,
     find_word,
+    list_deciding,
     rate_words,
     require_all,
     require_some,
@@ -60,11 +61,12 @@ class Index:
     languages: tuple[str, ...] = (USUAL_LANGUAGE,)
     """The languages that most documents are in, of those with a stemmer."""
     weights: Weights = WEIGHTS
+    known_words: dict[str, Word] = field(default_factory=dict)
 
     @property
     def words(self) -> WordSearch:
         """What is needed to look up words."""
-        return WordSearch(self.searcher, self.schema, self.languages, self.weights)
+        return WordSearch(self.searcher, self.schema, self.languages, self.weights, self.known_words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,9 @@ class Plan:
     rarities: tuple[float, ...]
     """How much each of them tells."""
     words: frozenset[str]
-    """Words to mark, as the index has them."""
+    """Words to mark, as the index has them; very frequent ones are not marked beside others."""
+    formed: frozenset[str]
+    """Those of them that are marked in other forms, too."""
     prefixes: frozenset[str]
     runs: frozenset[str]
     """Runs of scripts without spaces to mark."""
@@ -108,6 +112,8 @@ def build_plan(question: Question, index: Index, *, is_of_any_kind: bool = False
         parts += leave_out(question, index, builder.addresses)
     plain = list(builder.plain.values())
     of_all = require_all(index.words, plain)
+    deciding = list_deciding(index.words, plain)
+    formed = frozenset(part for word in plain if word.text in deciding for part in word.parts)
     if not of_all and not any(occur == Occur.Must for occur, _ in parts):
         # Punctuation alone finds nothing rather than everything.
         parts.append(
@@ -120,7 +126,8 @@ def build_plan(question: Question, index: Index, *, is_of_any_kind: bool = False
         builder.is_ranked,
         tuple(plain),
         tuple(rate_words(index.words, plain)),
-        frozenset(builder.words),
+        formed | builder.words,
+        formed,
         frozenset(builder.prefixes),
         frozenset(builder.runs),
         _list_plain_words(question),
@@ -229,7 +236,7 @@ class _Builder:
         if not words and not runs:
             # It has characters that are letters for Python and not for tantivy.
             return False
-        self._mark(words, runs, is_prefix=False)
+        self.runs.update(runs)
         self.is_ranked = True
         for run in runs:
             self.plain.setdefault(run, find_run(self._search, run))
@@ -250,7 +257,7 @@ class _Builder:
             return _sift(self._build_date(clause))
         field = ASKED[clause.field]
         values = field.look_up(clause.text.strip("<> ").lower(), self._index.find_subclasses)
-        if not clause.is_excluded and not any(self._index.searcher.doc_freq(field.name, value) for value in values):
+        if not clause.is_excluded and clause.field != "role" and not any(self._index.searcher.doc_freq(field.name, value) for value in values):
             self.notes.append(f"nothing here has the {clause.field} {clause.text[:80]!r}")
         return _sift(Query.term_set_query(self._schema, field.name, values))
 

@@ -5,7 +5,7 @@
 - words: BM25 of each word of the query in the field where it scores best, times the field's weight; a word in another form
   (brownie, brownies) scores a share of it. Where words are missing, each that is there adds its rarity. tantivy computes this
   part from the weights below.
-- document: the weight of the document, less than 1 for parts of other things, for duplicates and for pages.
+- document: more for a thing that a page is about, less for pages, parts of other things and duplicates.
 - label: how much of the query the label has, and how much of the label the query; more if the words are in the same order.
 - known: the number of pages that describe the thing, and of pages that link to it.
 - all words: results that have all words of the query come before those that lack one.
@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log, log2
 
-from rdfspider.results import ScorePart
+from rdfspider.results import Role, ScorePart
 
 ALL_WORDS = 1_000.0
 """What all words of a query add to a score: more than all else can."""
@@ -43,8 +43,10 @@ class Weights:
     """What a word adds in any field, times its rarity, to a document that lacks others of the query."""
     document: float = 1.0
     """The exponent of the document's weight."""
+    main: float = 1.2
+    """The factor of a thing that a page is about."""
     page: float = 0.8
-    """The factor of a page: the thing that it describes is meant more often."""
+    """The factor of a page: a thing is meant more often."""
     same_label: float = 1.0
     """What a label with exactly the words of the query adds to the factor 1; a label with some of them adds less."""
     same_order: float = 0.25
@@ -64,6 +66,12 @@ class Weights:
         return {"label": label, "values": self.values, "label_bigrams": label, **forms}
 
 
+_ROLES = {
+    Role.MAIN: "what a page is about",
+    Role.PAGE: "a page",
+    Role.PART: "part of another thing",
+    Role.COVERED: "a page that its main thing stands for",
+}
 WEIGHTS = Weights()
 """The learnt weights."""
 
@@ -76,7 +84,7 @@ class Evidence:
     """The score of its words, by tantivy."""
     weight: float
     """The document's weight."""
-    is_page: bool
+    role: Role
     likeness: float
     """How similar its best label is to the query, from 0 to 1."""
     is_in_order: bool
@@ -138,7 +146,8 @@ def is_frequent(count: int, documents: int) -> bool:
 
 
 def _rate_document(found: Evidence, weights: Weights) -> float:
-    return weigh_match(1.0, found.weight, weights) * (weights.page if found.is_page else 1.0)
+    by_role = {Role.MAIN: weights.main, Role.PAGE: weights.page, Role.COVERED: weights.page}
+    return weigh_match(1.0, found.weight, weights) * by_role.get(found.role, 1.0)
 
 
 def _rate_label(found: Evidence, weights: Weights) -> float:
@@ -150,9 +159,8 @@ def _rate_fame(found: Evidence, weights: Weights) -> float:
 
 
 def _tell_document(found: Evidence) -> str:
-    if found.weight < 1:
-        return "a duplicate" if found.is_page else "part of another thing"
-    return "a page" if found.is_page else "a thing of its own"
+    told = _ROLES.get(found.role, "a thing that pages name")
+    return told if found.weight >= 1 else f"{told}, and only a part or a duplicate"
 
 
 def _count_pages(number: int, verb: str) -> str:

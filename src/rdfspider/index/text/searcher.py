@@ -43,7 +43,8 @@ from rdfspider.index.text.ranking import (
 )
 from rdfspider.index.text.snippets import Marker
 from rdfspider.index.text.suggestions import correct_question, suggest, suggest_question
-from rdfspider.results import MAX_RESULTS, Card, Facet, Hit, HitKind, Results, ScorePart, Suggestion
+from rdfspider.index.text.words import Word
+from rdfspider.results import MAX_RESULTS, Card, Facet, Hit, HitKind, Results, Role, ScorePart, Suggestion
 from rdfspider.vocabulary.terms import replace_surrogates
 
 MAX_LIMIT = 1_000
@@ -61,6 +62,8 @@ _LANGUAGES = 4
 # With fewer results than this, the query may be misspelt.
 _FEW = 5
 _SWAP_S = 0.1
+
+_ANY_ROLE = tuple(Clause("role", role, start=-1) for role in Role)
 
 Filter = str | Iterable[str] | None
 _Weighed = tuple[float, int, DocAddress, float, float]
@@ -92,7 +95,8 @@ class TextIndex:
     def __init__(self, folder: Path, weights: Weights = WEIGHTS) -> None:
         """Open an index; only benchmarks give other weights."""
         self._weights = weights
-        self._languages: tuple[tuple[int, ...], tuple[str, ...]] = ((), ())
+        self._languages: tuple[str, ...] = ()
+        self._known_words: dict[str, Word] = {}
         self._paths = IndexPaths(folder)
         check_index(self._paths)
         self._commit: tuple[int, ...] = ()
@@ -165,6 +169,11 @@ class TextIndex:
     ) -> Results:
         plan = build_plan(question, index)
         ranked, counts = _rank(index, plan, limit, offset)
+        if not any(counts) and plan.is_ranked:
+            # Words that only parts have, such as the name of somebody who wrote a comment, find these parts.
+            question = replace(question, groups=(*question.groups, _ANY_ROLE))
+            plan = build_plan(question, index)
+            ranked, counts = _rank(index, plan, limit, offset)
         total = sum(counts)
         shown, kinds = self._count(index, question, plan, counts, facet_values)
         # Most results are in the same language.
@@ -218,6 +227,7 @@ class TextIndex:
             if commit != self._commit:
                 self._index.reload()
                 self._commit = commit
+                self._languages, self._known_words = (), {}
             searcher = self._index.searcher()
             is_ready = searcher.doc_freq("id", CURSOR_ID) > 0
             if not is_ready and searcher.num_docs:
@@ -227,11 +237,11 @@ class TextIndex:
         find_subclasses = partial(self._classes.find_subclasses, commit=self._commit)
         find_superclasses = partial(self._classes.find_superclasses, commit=self._commit)
         index = Index(searcher, self._index.schema, find_subclasses, self._commit, find_superclasses)
-        if self._languages[0] != self._commit:
+        if not self._languages:
             with _reading(self._paths):
                 languages = (choose_stemmer(language) for language in list_values(index, "lang")[:_LANGUAGES])
-                self._languages = self._commit, tuple(dict.fromkeys(languages)) or index.languages
-        return replace(index, languages=self._languages[1], weights=self._weights)
+                self._languages = tuple(dict.fromkeys(languages)) or index.languages
+        return replace(index, languages=self._languages, weights=self._weights, known_words=self._known_words)
 
     def _count(
         self, index: Index, question: Question, plan: Plan, found: tuple[int, int], facet_values: int
@@ -306,8 +316,7 @@ def _score(index: Index, plan: Plan, hits: Sequence[_Weighed], has_all_words: bo
         language = _find_language(card)
         likeness, is_in_order = max(_compare(plan, split_text(label)[0], language) for label in labels)
         in_links = _count_in_links(index, card.id if card.kind == HitKind.PAGE else card.url or card.id)
-        is_page = card.kind == HitKind.PAGE
-        evidence = Evidence(words, weight, is_page, likeness, is_in_order, card.sources, in_links, has_all_words)
+        evidence = Evidence(words, weight, card.role, likeness, is_in_order, card.sources, in_links, has_all_words)
         score = score_match(evidence, index.weights)
         ranked.append(_Ranked(score, order, evidence, address, document, card))
     return sorted(ranked, key=lambda one: one[:2], reverse=True)

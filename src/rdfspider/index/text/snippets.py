@@ -11,7 +11,7 @@ from rdfspider.results import Marked
 
 CHARS = 240
 # How much of a long text is scanned.
-_MAX_CHARS = 100_000
+_MAX_CHARS = 30_000
 # Most texts have all the words within this many characters.
 _HEAD_CHARS = 5_000
 _MAX_MARKS = 1_000
@@ -36,7 +36,7 @@ class Marker:
 
     def __init__(self, plan: Plan, language: str = USUAL_LANGUAGE) -> None:
         self._language = language
-        self._stems = frozenset(stem_word(part, language) for word in plan.plain for part in word.parts)
+        self._stems = frozenset(stem_word(word, language) for word in plan.formed)
         self._words, self._prefixes = frozenset(plan.words), tuple(plan.prefixes)
         # Word boundaries are checked at each match: a pattern that includes them takes milliseconds to compile.
         # The longest words come first, because a pattern takes the first alternative that matches.
@@ -47,6 +47,7 @@ class Marker:
         self._has_words = bool(words)
         self._exact = 0 if plan.prefixes or runs else len(plan.words)
         """How many different words can be shown; 0 if unknown."""
+        self._starts = self._stems | (plan.words - plan.formed)
 
     def mark(self, text: str) -> Marked:
         """Mark the whole text."""
@@ -77,13 +78,18 @@ class Marker:
             # The head must reach beyond the end of the window.
             if first < len(head) - 2 * chars:
                 cut = _cut_window(head, marks, first, chars)
-                if _count_words(cut) >= self._exact:
+                if _count_words(cut) >= self._count_present(text):
                     return cut
         text = _join_lines(text[:_MAX_CHARS])
         if len(text) <= chars:
             return self.mark(text)
         marks = self._find(text)
         return _cut_window(text, marks, _choose_first(text, marks, chars), chars)
+
+    def _count_present(self, text: str) -> int:
+        """Count the different words that a text may show: a quick look, by their beginnings."""
+        folded = text[:_MAX_CHARS].lower()
+        return sum(start in folded for start in self._starts)
 
     def _find(self, text: str) -> list[tuple[int, int]]:
         if self._pattern is None:

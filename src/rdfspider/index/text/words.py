@@ -16,6 +16,7 @@ from rdfspider.index.text.ranking import Weights, is_frequent, rate_rarity
 
 # Documents that lack a word are looked for by words, the rarest first, that together so large a share of all documents has.
 _MAX_SHARE, _MIN_SEARCHED = 0.1, 10_000
+_MAX_KNOWN = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class WordSearch:
     languages: tuple[str, ...]
     """Those whose stemmers words of queries get; most documents are in the first one."""
     weights: Weights
+    known: "dict[str, Word]"
+    """Words that were looked up already, as of the same commit."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,6 +50,15 @@ class Word:
 
 def find_word(search: WordSearch, word: str) -> Word:
     """Look up one word and its other forms."""
+    if found := search.known.get(word):
+        return found
+    if len(search.known) >= _MAX_KNOWN:
+        search.known.clear()
+    found = search.known[word] = _look_up(search, word)
+    return found
+
+
+def _look_up(search: WordSearch, word: str) -> Word:
     weights = search.weights
     parts: list[Query] = []
     counts = [0]
@@ -63,14 +75,17 @@ def find_word(search: WordSearch, word: str) -> Word:
 
     for field in WORD_FIELDS:
         add(field, word, 1.0)
+    seen = {word}
     for language in search.languages:
         stem = stem_word(word, language)
         for field in STEM_FIELDS:
             # Their boosts have the share of another form already.
             add(field, write_stem(stem, language), 1.0)
-        for field in WORD_FIELDS if stem != word else ():
-            # The stem of a word in one language may be another word in another.
-            add(field, stem, weights.form, "" if language == search.languages[0] else language)
+        # The stem of a word in one language may be another word in another.
+        only = "" if language == search.languages[0] else language
+        for field in () if stem in seen else WORD_FIELDS:
+            add(field, stem, weights.form, only)
+        seen.update({stem} if not only else ())
     query = Query.disjunction_max_query(parts, weights.tie) if parts else Query.empty_query()
     return Word(word, query, query, max(counts), (word,))
 
@@ -107,14 +122,14 @@ def rate_words(search: WordSearch, words: Sequence[Word]) -> list[float]:
 
 def require_all(search: WordSearch, words: Sequence[Word]) -> list[tuple[Occur, Query]]:
     """Return the parts of a query for documents that have all words, except those that decide nothing."""
-    deciding = _list_deciding(search, words)
+    deciding = list_deciding(search, words)
     return [(Occur.Must if word.text in deciding else Occur.Should, word.query) for word in words]
 
 
 def require_some(search: WordSearch, words: Sequence[Word]) -> list[tuple[Occur, Query]]:
     """Return the parts of a query for documents that have at least one word."""
     known = sorted((word for word in words if word.count), key=lambda word: word.count)
-    deciding = _list_deciding(search, known)
+    deciding = list_deciding(search, known)
     searched = max(_MIN_SEARCHED, _MAX_SHARE * search.searcher.num_docs)
     chosen: list[Word] = []
     for word in known:
@@ -142,7 +157,7 @@ def _add_presence(search: WordSearch, words: Sequence[Word]) -> list[tuple[Occur
     return [(Occur.Should, Query.const_score_query(word.loose, search.weights.presence * rate)) for word, rate in parts]
 
 
-def _list_deciding(search: WordSearch, words: Sequence[Word]) -> set[str]:
+def list_deciding(search: WordSearch, words: Sequence[Word]) -> set[str]:
     """List the words that decide what is found: those that not very many documents have, or all if there are no such."""
     rare = {word.text for word in words if not is_frequent(word.count, search.searcher.num_docs)}
     return rare or {word.text for word in words}
