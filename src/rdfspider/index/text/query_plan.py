@@ -257,7 +257,8 @@ class _Builder:
             return _sift(self._build_date(clause))
         field = ASKED[clause.field]
         values = field.look_up(clause.text.strip("<> ").lower(), self._index.find_subclasses)
-        if not clause.is_excluded and clause.field != "role" and not any(self._index.searcher.doc_freq(field.name, value) for value in values):
+        is_named = clause.is_excluded or clause.field == "role"
+        if not is_named and not any(self._index.searcher.doc_freq(field.name, value) for value in values):
             self.notes.append(f"nothing here has the {clause.field} {clause.text[:80]!r}")
         return _sift(Query.term_set_query(self._schema, field.name, values))
 
