@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rdfspider.pipeline import extract
@@ -295,6 +295,7 @@ TERMS = (
 ).split("|")
 
 
+@settings(max_examples=300)
 @given(st.lists(st.lists(st.sampled_from(TERMS), max_size=6), max_size=6))
 def test_lines_that_are_no_quads_raise_nothing(lines: list[list[str]]) -> None:
     text = "\n".join(" ".join(parts) for parts in lines) + "\n<x> <http://schema.org/name> _:a <g> .\n"

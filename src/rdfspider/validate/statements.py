@@ -39,7 +39,7 @@ class SyntaxStatements:
         things, types = self.things, self.types
         lines = nquads.split("\n")
         for line in lines if len(lines) <= MAX_STATEMENTS else islice(lines, MAX_STATEMENTS):
-            if not line:
+            if not line or line[0] == " ":
                 continue
             try:
                 subject, predicate, rest = line.split(" ", 2)
