@@ -3,13 +3,15 @@
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from browsing import PHONE, is_wider_than_screen, open_tab
+from indexed import index_pages
 from rdfspider.demo.server import DemoServer
-from serving import Serving
+from serving import Serving, serve
 
 
 def count_results(page: Page) -> int:
@@ -43,6 +45,29 @@ def test_search_facets_and_a_thing(browser: Browser, site: Serving) -> None:
         page.locator("li.hit h3 a").first.click()
         page.wait_for_url(re.compile("/entity[?]"))
         expect(page.get_by_role("heading", level=1)).to_contain_text(re.compile("tea", re.IGNORECASE))
+
+
+def test_a_page_is_one_result_with_several_types_and_its_parts_are_inside(browser: Browser, tmp_path: Path) -> None:
+    url = "https://kitchen.example/wings"
+    steps = [{"@type": "HowToStep", "name": f"Step {at}", "text": f"Fry the wings, turn {at}."} for at in range(12)]
+    graph = [
+        {"@type": "WebPage", "@id": url, "name": "Firecracker Wings - Kitchen", "breadcrumb": {"@id": f"{url}#path"}},
+        {"@type": "BreadcrumbList", "@id": f"{url}#path", "itemListElement": {"@type": "ListItem", "name": "Wings"}},
+        {"@type": "BlogPosting", "@id": f"{url}#post", "headline": "Firecracker Wings", "isPartOf": {"@id": url}},
+        {"@type": "Recipe", "@id": f"{url}#recipe", "name": "Firecracker Wings", "recipeInstructions": steps},
+    ]
+    crawl = index_pages(tmp_path / "crawl", {url: {"@context": "https://schema.org", "@graph": graph}})
+    with serve(crawl) as site, open_tab(browser) as page:
+        page.goto(site.locate("/search", q="firecracker wings"))
+        expect(page.locator("li.hit")).to_have_count(1)
+        expect(page.locator("li.hit .chip")).to_have_text(["Recipe", "BlogPosting", "WebPage"])
+        # A part is found inside its whole, and by its type.
+        page.goto(site.locate("/search", q="turn"))
+        expect(page.locator("li.hit h3")).to_have_text(["Firecracker Wings"])
+        page.goto(site.locate("/search", q="type:HowToStep"))
+        assert page.locator("li.hit").count() == 10
+        page.locator("li.hit .whole a").first.click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Firecracker Wings")
 
 
 def test_a_misspelt_word_is_corrected_and_can_be_searched_as_typed(browser: Browser, site: Serving) -> None:
