@@ -249,7 +249,9 @@ def publish_different(world: World, original: Original) -> None:
         host = f"www.owner{number}.example"
         profile = {"sameAs": [f"https://www.facebook.com/owner{number}"], "url": f"https://{host}/", "name": name}
         for each in ("Organization", "WebSite", "Person"):
-            world.publish(f"owner {number} {each}", "site and owner", profile | {"@id": f"#{each}", "@type": each}, site=host)
+            world.publish(
+                f"owner {number} {each}", "site and owner", profile | {"@id": f"#{each}", "@type": each}, site=host
+            )
     else:
         host = f"www.firm{number}.example"
         shared = {"sameAs": f"https://www.linkedin.com/company/firm{number}", "email": f"info@firm{number}.example"}
@@ -266,18 +268,27 @@ def publish_hostile(world: World, original: Original) -> None:
     same = chance.choice(["sameAs", "owl:sameAs"])
     world.publish(f"spam {number}", "claims to be it", spam | {same: target})
     other = {"Person": "Organization"}.get(original.kind, "Person")
-    world.publish(f"spam {number} kind", "claims to be it", spam | {"@type": other, "name": original.name, same: target})
+    world.publish(
+        f"spam {number} kind", "claims to be it", spam | {"@type": other, "name": original.name, same: target}
+    )
     nameless = {"Person": "jobTitle"}.get(original.kind, "slogan")
-    world.publish(f"spam {number} long", "claims to be it",
-                  spam | {"name": f"{original.name} casino bonus free spins jackpot slots poker", nameless: "x", same: target})  # fmt: skip
+    wordy = f"{original.name} casino bonus free spins jackpot slots poker"
+    world.publish(f"spam {number} long", "claims to be it", spam | {"name": wordy, nameless: "x", same: target})
     roots = ["https://www.facebook.com/", "https://twitter.com/home", "https://www.google.com/"]
     empty = [*_HUBS, *roots, "https://example.org/about"]
     for at in range(3):
-        claims = {"sameAs": chance.sample(empty, 3), "gtin": "0000000000000", "email": "n/a", "url": "https://www.facebook.com/"}
+        claims = {
+            "sameAs": chance.sample(empty, 3),
+            "gtin": "0000000000000",
+            "email": "n/a",
+            "url": "https://www.facebook.com/",
+        }
         world.publish(f"hub {number} {at}", "claims what all claim", spam | {"name": f"{original.name} {at}"} | claims)
     if original.kind in ("Product", "Book"):
         gtin = _add_check("40" + world.draw_digits(10))
-        world.publish(original.truth + number * "'", "stolen number", spam | {"@id": "#r", "name": original.name, "gtin": gtin})
+        world.publish(
+            original.truth + number * "'", "stolen number", spam | {"@id": "#r", "name": original.name, "gtin": gtin}
+        )
         world.publish(f"thief {number}", "stolen number", spam | {"gtin": gtin})
 
 

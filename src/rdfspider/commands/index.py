@@ -144,9 +144,12 @@ def forget(
 
 
 def split(
-    iri: Annotated[str, typer.Argument(metavar="IRI", help="The IRI of a thing, or its id as `rdfspider search` prints it.")],
+    iri: Annotated[
+        str, typer.Argument(metavar="IRI", help="The IRI of a thing, or its id as `rdfspider search` prints it.")
+    ],
     other: Annotated[
-        str | None, typer.Argument(metavar="[IRI]", help="What it is not; without it, it is joined with nothing at all.")
+        str | None,
+        typer.Argument(metavar="[IRI]", help="What it is not; without it, it is joined with nothing at all."),
     ] = None,
     *,
     folder: Folder,
