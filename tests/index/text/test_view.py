@@ -488,15 +488,17 @@ def test_words_of_a_replaced_or_removed_page_are_gone_from_its_main_thing(tmp_pa
     assert find(tmp_path, "mild") == []
 
 
-def test_what_only_a_copy_of_a_page_describes_is_no_result(tmp_path: Path) -> None:
-    url = "https://kitchen.example/print/wings"
-    copy = make_outcome(url, person("Ada", **{"@id": f"{url}#ada"}), duplicate="near", duplicate_of=RECIPE)
-    index(tmp_path, [copy])
-    assert find(tmp_path, "ada") == []
-    assert find(tmp_path, "ada kind:page") == [("Ada", Role.COVERED)]
+def test_what_only_a_copy_of_a_page_describes_is_no_result_beside_the_original(tmp_path: Path) -> None:
+    first, second = "https://kitchen.example/ada", "https://kitchen.example/print/ada"
+    original = make_outcome(first, person("Ada", **{"@id": f"{first}#ada"}))
+    copy = make_outcome(second, person("Ada", **{"@id": f"{second}#ada"}), duplicate="near", duplicate_of=first)
+    index(tmp_path, [original, copy])
+    assert find(tmp_path, "ada") == [("Ada", Role.MAIN)]
+    assert find(tmp_path, "type:person") == [("Ada", Role.MAIN)]
+    assert find(tmp_path, "ada kind:page") == [("Ada", Role.COVERED)] * 2
     # A canonical URL may never have been fetched.
     index(tmp_path, [replace(copy, duplicate="canonical", time=2_000_000_000.0)])
-    assert find(tmp_path, "ada") == [("Ada", Role.MAIN)]
+    assert find(tmp_path, "ada") == [("Ada", Role.MAIN)] * 2
 
 
 def test_a_page_that_is_read_again_after_a_kill_is_found_with_its_main_thing(tmp_path: Path) -> None:
