@@ -226,6 +226,9 @@ def export(
         list[str] | None,
         typer.Option("--without-graph", metavar="PATTERN", help="No pages whose URL matches; may be repeated."),
     ] = None,
+    canonical: Annotated[
+        bool, typer.Option("--canonical", help="Write one IRI for things that were found to be one.")
+    ] = False,
     output: Annotated[
         str,
         typer.Option(
@@ -257,6 +260,7 @@ def export(
             without_syntax=without_syntaxes,
             graph=graphs,
             without_graph=without_graphs,
+            canonical=canonical,
             on_page=on_page,
         )
     if path is not None:

@@ -15,7 +15,7 @@ from rdfspider.config import Config
 from rdfspider.disk import HeldError, hold_lock, rename_durably, write_atomically
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.layout import VERSION, IndexPaths, advise_rebuild, check_index, has_index
-from rdfspider.index.ledger.reader import LedgerReader
+from rdfspider.index.ledger.reader import LedgerReader, read_same
 from rdfspider.index.log.follower import Follower, Room, is_damage
 from rdfspider.index.log.indexed_sources import Sources
 from rdfspider.index.quads.view import QuadView
@@ -90,6 +90,7 @@ class Indexer:
                 self._watch(sources, on_progress or (lambda status: None))
             finally:
                 self._leave()
+            self._write_same()
             self._counted_at = 0.0
             status = end_index(self._describe(sources))
             with suppress(OSError):
@@ -155,6 +156,15 @@ class Indexer:
                 follower.interrupt()
                 thread.join(_JOIN_S)
 
+    def _write_same(self) -> None:
+        """Let the quads have what the text view has found since they were last committed."""
+        opener = self._list_openers(self._paths, self._config).get(QuadView.name)
+        if opener is None or any(follower.failure or follower.describe().problem for follower in self._followers):
+            return
+        with closing(opener()) as view:
+            if view.has_deferred:
+                view.commit(view.load_cursors())
+
     def _describe(self, sources: Sources) -> IndexStatus:
         views = tuple(follower.describe() for follower in self._followers)
         state = IndexState.INDEXING
@@ -177,6 +187,7 @@ class Indexer:
 def list_views(paths: IndexPaths, config: Config) -> dict[str, Opener]:
     """Functions that open the crawl's views, by name: the views of every crawl, and its outside stores."""
     openers: dict[str, Opener] = {name: partial(view, paths) for name, view in VIEWS.items()}
+    openers["quads"] = partial(QuadView, paths, partial(read_same, paths))
     openers["text"] = partial(TextView, paths, is_merging=config.index.merge)
     for url in config.index.stores:
         openers[read_address(url).name] = partial(StoreView, paths, url)

@@ -21,6 +21,7 @@ from rdfspider.errors import RdfspiderError, UsageError
 from rdfspider.formats import COLUMNS, FRAMES, TABLES, ExportFormat, find_format, open_parquet, page_fragment, to_arrow
 from rdfspider.index.quads.described import find_time
 from rdfspider.index.quads.selection import PageQuads, Selection, read_pages
+from rdfspider.search.canonical_names import CanonicalNames
 from rdfspider.search.syntax_filter import SyntaxFilter
 from rdfspider.search.tables import check_xlsx, open_table
 from rdfspider.search.things import Row
@@ -197,11 +198,14 @@ def export_pages(
     on_page: Callable[[Exported], None] = lambda exported: None,
     pages_expected: int | None = None,
     syntaxes: SyntaxFilter | None = None,
+    names: CanonicalNames | None = None,
 ) -> Exported:
     """Write the selected quads to a file that appears when it is complete; without a path, to stdout."""
     pages = read_pages(store, selection)
     if syntaxes is not None:
         pages = (kept for page in pages if (kept := syntaxes.keep(page)).nquads)
+    if names is not None:
+        pages = map(names.rewrite, pages)
     with _open_document(path) as stream:
         return write_export(pages, file_format, stream, partial(find_time, store), on_page, pages_expected)
 

@@ -41,6 +41,7 @@ from rdfspider.results import (
     Suggestion,
 )
 from rdfspider.search.attributions import ReadStatements
+from rdfspider.search.canonical_names import CanonicalNames
 from rdfspider.search.entity import NODES_MERGED, Entity
 from rdfspider.search.entity_lookup import EntityLookup
 from rdfspider.search.example_queries import ExampleQuery, list_examples
@@ -276,13 +277,17 @@ class Indexes:
         format_name: str | None,
         choice: Choice,
         on_page: Callable[[Exported], None] = lambda exported: None,
+        *,
+        canonical: bool = False,
     ) -> Exported:
-        """Write the selected quads to a file that appears when it is complete; without a path, to stdout."""
+        """Write the selected quads to a file that appears when it is complete; without a path, to stdout. `canonical` writes
+        the canonical IRIs of things that were found to be one."""
         file_format = choose_format(path, format_name)
         selection, expected = self.select(choice)
         with self._use_ledger() as ledger, self._use_quads() as store:
             syntaxes = self._filter_syntaxes(choice, ledger, store)
-            return export_pages(store, selection, path, file_format, on_page, expected, syntaxes)
+            names = CanonicalNames(ledger.find_canonical_iri) if canonical else None
+            return export_pages(store, selection, path, file_format, on_page, expected, syntaxes, names)
 
     def export_things(
         self,

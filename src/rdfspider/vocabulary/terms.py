@@ -32,6 +32,8 @@ VOCABULARY = f"{RESERVED}vocab#"
 """The namespace of terms that no known vocabulary has."""
 FETCHES_GRAPH = f"{RESERVED}fetches"
 """The graph of facts about the fetch of each page."""
+SAME_GRAPH = f"{RESERVED}same"
+"""The graph of things that were found to be one: `owl:sameAs` from each to the canonical one."""
 CURSORS_GRAPH = FETCHES_GRAPH
 """The graph with the cursors of the log. In a graph of their own they would look like a page to queries for all graphs."""
 

@@ -245,6 +245,23 @@ class LedgerReader:
         """Whether the documents of some entities are older than what is written here."""
         return self._db.execute("SELECT 1 FROM dirty LIMIT 1").fetchone() is not None
 
+    def list_same(self, after: str) -> tuple[str, list[tuple[str, str]]]:
+        """What has changed in the canonical IRIs of things after a mark that this returned before: IRI, and canonical IRI or
+        nothing; with the mark now. All of them if the mark is of another ledger."""
+        identity = self._db.execute("SELECT value FROM meta WHERE key = 'identity'").fetchone()[0]
+        start, _, number = after.partition(" ")
+        last = int(number) if start == identity else 0
+        rows = self._db.execute("SELECT iri, canonical, number FROM same WHERE number > ? ORDER BY number", (last,))
+        found = rows.fetchall()
+        if not found and not after:
+            return "", []
+        return f"{identity} {found[-1][2] if found else last}", [(iri, canonical) for iri, canonical, _ in found]
+
+    def find_canonical_iri(self, iri: str) -> str:
+        """The canonical IRI of a thing that was found to be one with others; empty if it is its own."""
+        row = self._db.execute("SELECT canonical FROM same WHERE entity = ?", (find_entity(iri),)).fetchone()
+        return row[0] if row else ""
+
     def find_claimed(self, iri: str) -> str:
         """The ID of the one entity that is said to be this IRI, which no page describes; empty if there is none or several."""
         found = {
@@ -342,6 +359,16 @@ _decode_names = msgspec.msgpack.Decoder(ContributionNames).decode
 def _rank_match(iri: str, text: str) -> int:
     name = find_short_name(iri)
     return 0 if name.startswith(text) else 1 if text in name else 2
+
+
+def read_same(paths: IndexPaths, after: str) -> tuple[str, list[tuple[str, str]]]:
+    """`LedgerReader.list_same` of a ledger that may not be there yet: then nothing has changed."""
+    try:
+        with closing(LedgerReader(paths)) as ledger:
+            return ledger.list_same(after)
+    except (UnindexedError, sqlite3.Error, TypeError):
+        # It is being made.
+        return after, []
 
 
 @contextmanager

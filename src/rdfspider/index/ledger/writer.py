@@ -16,7 +16,7 @@ import msgspec
 from xxhash import xxh3_64_intdigest
 
 from rdfspider.archive.outcomes import Effect, Outcome, OutcomeStamp, round_time
-from rdfspider.index.entities.contributions import Contribution, PageReading
+from rdfspider.index.entities.contributions import URN, Contribution, PageReading
 from rdfspider.index.entities.nodes import PageSummary
 from rdfspider.index.identity.components import MAX_MEMBERS, Splits, join_things
 from rdfspider.index.identity.evidence import Claim
@@ -45,6 +45,9 @@ CREATE TABLE IF NOT EXISTS claims(
   entity BLOB NOT NULL, key BLOB NOT NULL, reason INTEGER NOT NULL, rank INTEGER NOT NULL, page INTEGER NOT NULL,
   PRIMARY KEY (entity, key, reason, rank, page)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS claims_by_key ON claims(key, entity);
+CREATE TABLE IF NOT EXISTS same(
+  entity BLOB PRIMARY KEY, number INTEGER NOT NULL, iri TEXT NOT NULL, canonical TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS same_by_number ON same(number);
 CREATE TABLE IF NOT EXISTS splits(one BLOB NOT NULL, other BLOB NOT NULL, PRIMARY KEY (one, other)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS dirty(id BLOB PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS deferred(id BLOB PRIMARY KEY) WITHOUT ROWID;
@@ -263,7 +266,7 @@ class Ledger:
         self._sources.clear()
         return settled
 
-    def join_entities(self, settled: Iterable[Settled]) -> list[Joined]:
+    def join_entities(self, settled: Sequence[Settled]) -> list[Joined]:
         """Decide which entities are one, as far as claims or these entities have changed; return all that were judged."""
         starts = self._claimed
         for each in settled:
@@ -280,7 +283,23 @@ class Ledger:
                 if row[0] != canonical:
                     self._db.execute("UPDATE entities SET canonical = ? WHERE id = ?", (canonical, entity))
         self._claimed = {}
+        self._note_same(judged, settled)
         return judged
+
+    def _note_same(self, judged: Iterable[Joined], settled: Iterable[Settled]) -> None:
+        """Number the changes of canonical IRIs, so that others can follow them. An empty one says that there is none any more;
+        things that only blank nodes describe have no IRI."""
+        gone = [each.entity for each in settled if each.sources <= 0 and each.canonical]
+        changed = [(each.entity, each.now) for each in judged if each.before != each.now]
+        if not gone and not changed:
+            return
+        number = self._db.execute("SELECT coalesce(max(number), 0) + 1 FROM same").fetchone()[0]
+        self._db.executemany("UPDATE same SET canonical = '', number = ? WHERE entity = ?", [(number, e) for e in gone])
+        for entity, canonical in changed:
+            iri, name = list_ids(self._db, (entity, canonical))
+            if not iri.startswith(URN):
+                name = "" if entity == canonical or name.startswith(URN) else name
+                self._db.execute("INSERT OR REPLACE INTO same VALUES (?, ?, ?, ?)", (entity, number, iri, name))
 
     def set_merging(self, is_merging: bool, pairs: Iterable[tuple[bytes, bytes]]) -> bool:
         """Set whether entities are joined at all, and which are kept apart; return whether that has changed. The next call of

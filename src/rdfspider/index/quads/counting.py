@@ -11,7 +11,7 @@ from pyoxigraph import Literal, NamedNode, Quad, QuerySolutions, Store
 
 from rdfspider.index.quads.selection import MERGE
 from rdfspider.vocabulary.labels import RDF_TYPE
-from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID
+from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID, SAME_GRAPH
 
 # A few subjects have a million statements; counting them all would take too long.
 _STATEMENTS_A_SUBJECT = 50
@@ -86,7 +86,7 @@ def count_values(store: Store, node: str, predicate: str, most: int) -> list[tup
     rows = _ask(
         store,
         f"SELECT ?o (COUNT(*) AS ?n) {{ {{ SELECT ?o {{ GRAPH ?g {{ {NamedNode(node)} {NamedNode(predicate)} ?o }} "
-        f"FILTER(?g != <{FETCHES_GRAPH}>) }} LIMIT {most} }} }} GROUP BY ?o ORDER BY DESC(?n)",
+        f"FILTER(?g NOT IN (<{FETCHES_GRAPH}>, <{SAME_GRAPH}>)) }} LIMIT {most} }} }} GROUP BY ?o ORDER BY DESC(?n)",
     )
     return [(row[0], int(row[1].value)) for row in rows]
 

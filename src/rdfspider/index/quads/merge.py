@@ -30,11 +30,11 @@ from rdfspider.index.quads.provenance import (
     is_of_visit,
     read_due,
 )
-from rdfspider.vocabulary.terms import CURSORS_GRAPH, FETCHES_GRAPH, fold_statements, is_about_blank
+from rdfspider.vocabulary.terms import CURSORS_GRAPH, FETCHES_GRAPH, SAME_GRAPH, fold_statements, is_about_blank
 
 _log = logging.getLogger(__name__)
 
-NOT_PAGES = frozenset((FETCHES_GRAPH, CURSORS_GRAPH))
+NOT_PAGES = frozenset((FETCHES_GRAPH, CURSORS_GRAPH, SAME_GRAPH))
 """The graphs that belong to no page."""
 
 _FETCHES = NamedNode(FETCHES_GRAPH)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from urllib.parse import quote, unquote
 
-from pyoxigraph import Literal, NamedNode, Store
+from pyoxigraph import Literal, NamedNode, Quad, Store
 
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.errors import InUseError
@@ -20,7 +20,8 @@ from rdfspider.index.quads.merge import NOT_PAGES, News, find_next_due, merge_pa
 from rdfspider.index.quads.provenance import URL, VISIT
 from rdfspider.index.quads.snapshots import find_newest, remove_old, take_snapshot
 from rdfspider.index.view import Cursors
-from rdfspider.vocabulary.terms import CURSORS_GRAPH, FETCHES_GRAPH, VOCABULARY, make_graph_iri
+from rdfspider.vocabulary.prefixes import OWL
+from rdfspider.vocabulary.terms import CURSORS_GRAPH, FETCHES_GRAPH, SAME_GRAPH, VOCABULARY, make_graph_iri
 
 SNAPSHOT_S = 5.0
 """How often readers get a new snapshot while there are changes; many quads bring it sooner."""
@@ -29,6 +30,9 @@ SNAPSHOT_QUADS = 100_000
 
 _FETCHES = NamedNode(FETCHES_GRAPH)
 _CURSORS = NamedNode(CURSORS_GRAPH)
+_SAME, _SAME_AS, _MARK = NamedNode(SAME_GRAPH), NamedNode(f"{OWL}sameAs"), NamedNode(f"{VOCABULARY}mark")
+ReadSame = Callable[[str], tuple[str, Sequence[tuple[str, str]]]]
+"""Takes a mark and returns what has changed since in the canonical IRIs of things, and a new mark."""
 _OFFSET = NamedNode(f"{VOCABULARY}offset")
 _CURSOR_PREFIX = "urn:rdfspider:cursor:"
 # Pages that are written together, and how much text they may have: each load costs about 70 ms, however small.
@@ -46,8 +50,11 @@ class QuadView:
     problem = ""
     removes_forgotten = False
 
-    def __init__(self, paths: IndexPaths) -> None:
+    def __init__(self, paths: IndexPaths, read_same: ReadSame = lambda mark: (mark, [])) -> None:
+        """`read_same` tells which things were found to be one."""
         self._paths = paths
+        self._read_same = read_same
+        self._same_mark = ""
         self._store: Store | None = None
         self._cursors: dict[str, int] = {}
         self._next_due = math.inf
@@ -63,8 +70,8 @@ class QuadView:
 
     @property
     def has_deferred(self) -> bool:
-        """Whether pages are due for removal: a commit without new outcomes removes them."""
-        return self._next_due <= time.time()
+        """Whether pages are due for removal, or things were found to be one: a commit without new outcomes does what follows."""
+        return self._next_due <= time.time() or self._read_same(self._same_mark)[0] != self._same_mark
 
     def load_cursors(self) -> dict[str, int]:
         """Where reading resumes, as of the last commit."""
@@ -106,8 +113,9 @@ class QuadView:
         Readers get a snapshot when one is due, or at once if nothing has come since the last commit.
         """
         self._finish_writing()
-        if self.has_deferred:
+        if self._next_due <= time.time():
             self._remove_due()
+        self._write_same()
         if update := _write_cursors(self._cursors, cursors):
             with self._use() as store:
                 store.update(update)
@@ -125,6 +133,25 @@ class QuadView:
 
     def _take(self, graph: str, outcome: Outcome) -> None:
         self._waiting.setdefault(graph, News(outcome)).add(outcome)
+
+    def _write_same(self) -> None:
+        """Write the changes of canonical IRIs, then the mark up to which they are written."""
+        mark, changes = self._read_same(self._same_mark)
+        if mark == self._same_mark:
+            return
+        with self._use() as store:
+            if mark.partition(" ")[0] != self._same_mark.partition(" ")[0]:
+                store.clear_graph(_SAME)
+            for iri, canonical in changes:
+                for quad in list(store.quads_for_pattern(NamedNode(iri), _SAME_AS, None, _SAME)):
+                    store.remove(quad)
+                if canonical:
+                    store.add(Quad(NamedNode(iri), _SAME_AS, NamedNode(canonical), _SAME))
+            for quad in list(store.quads_for_pattern(_SAME, _MARK, None, _CURSORS)):
+                store.remove(quad)
+            store.add(Quad(_SAME, _MARK, Literal(mark), _CURSORS))
+        self._same_mark = mark
+        self._new_quads += len(changes)
 
     def _remove_due(self) -> None:
         now = time.time()
@@ -195,6 +222,8 @@ class QuadView:
             if self._store is None:
                 self._store = _open_store(self._paths)
                 self._cursors = _read_cursors(self._store)
+                marks = self._store.quads_for_pattern(_SAME, _MARK, None, _CURSORS)
+                self._same_mark = next((quad.object.value for quad in marks if isinstance(quad.object, Literal)), "")
                 self._next_due = min(self._next_due, find_next_due(self._store))
             yield self._store
         except OSError:
