@@ -70,6 +70,29 @@ def test_a_page_is_one_result_with_several_types_and_its_parts_are_inside(browse
         expect(page.get_by_role("heading", level=1)).to_have_text("Firecracker Wings")
 
 
+def test_one_thing_under_several_names_is_one_result_that_says_why(browser: Browser, tmp_path: Path) -> None:
+    pages = {
+        f"https://shop{number}.example/": {
+            "@context": "https://schema.org",
+            "@id": f"https://shop{number}.example/#pen",
+            "@type": "Product",
+            "name": "Vermilion pen",
+            "gtin": "4006381333931",
+        }
+        for number in range(3)
+    }
+    with serve(index_pages(tmp_path / "crawl", pages)) as site, open_tab(browser) as page:
+        page.goto(site.locate("/search?q=vermilion&type=Product"))
+        expect(page.locator("li.hit")).to_have_count(1)
+        page.locator("li.hit").get_by_role("link", name="3 IRIs").click()
+        page.wait_for_url(re.compile("/entity[?]"))
+        expect(page.locator("#one")).to_have_text("One thing under 3 names")
+        why = page.locator("#why")
+        why.locator("summary").click()
+        expect(why.locator("li").first).to_contain_text("GTIN or ISBN")
+        expect(why.locator("li").first).to_contain_text(re.compile(r"shop\d.example.* and .*shop\d.example", re.DOTALL))
+
+
 def test_a_misspelt_word_is_corrected_and_can_be_searched_as_typed(browser: Browser, site: Serving) -> None:
     with open_tab(browser) as page:
         page.goto(site.locate("/"))
