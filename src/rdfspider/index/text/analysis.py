@@ -26,6 +26,7 @@ START_SIZES = (1, 2, 3, 5)
 """Beginnings of these lengths are terms of their own; longer ones are found as prefixes of the term of the whole label."""
 _MAX_START_READ = 200
 _PLAIN_WORD = re.compile("[a-z0-9]+")
+_ANY_WORD = re.compile(r"[^\W_]+")
 STEMMERS = {
     "ar": "arabic",
     "da": "danish",
@@ -109,11 +110,16 @@ def list_starts(label: str) -> list[str]:
 def list_stems(texts: Iterable[str], language: str) -> list[str]:
     """List the stems of the words of normalised texts that are not among these words themselves, with their language."""
     joined = "\n".join(texts)
-    # For most texts this takes half the time.
-    found = _PLAIN_WORD.findall(joined.lower()) if joined.isascii() else _words().analyze(joined)
-    words = set(found)
+    words = set(_PLAIN_WORD.findall(joined.lower())) if joined.isascii() else _list_words(joined)
     chosen = choose_stemmer(language)
     return [write_stem(stem, chosen) for stem in sorted(_get_stemmer(chosen).stem(words) - words)]
+
+
+def _list_words(text: str) -> set[str]:
+    """List the different words of a text as the tokenizer does; only those that are not ASCII need it."""
+    found = set(_ANY_WORD.findall(text.lower()))
+    words = {word for word in found if word.isascii()}
+    return words.union(_words().analyze(" ".join(found - words)))
 
 
 def write_stem(stem: str, language: str) -> str:

@@ -32,8 +32,8 @@ BUCKETS = 64
 BEFORE, AFTER, YEAR = "before", "after", "year"
 _MAX_SOURCES = 1 << 20
 _TIE_WEIGHT = 0.001
-_MAX_STEMMED = 4_000
-"""Characters of a page's text whose words are found in other forms, too."""
+_MAX_STEMMED = 1_000
+"""Characters of the values, and of a page's text, whose words are found in other forms, too."""
 Column = Callable[[SchemaBuilder, str], object]
 """Adds a field with this name to tantivy's schema."""
 KEYWORD = partial(SchemaBuilder.add_text_field, tokenizer_name="raw", index_option="basic")
@@ -193,7 +193,7 @@ def _list_stems(subject: Subject, texts: Iterable[str]) -> list[str] | None:
 
 
 def _list_stems_of_texts(subject: Subject) -> list[str] | None:
-    return _list_stems(subject, (subject.texts.values, (subject.texts.text or "")[:_MAX_STEMMED]))
+    return _list_stems(subject, (subject.texts.values[:_MAX_STEMMED], (subject.texts.text or "")[:_MAX_STEMMED]))
 
 
 def rank_document(sources: int, digest: bytes) -> int:

@@ -31,7 +31,7 @@ FREQUENT_SHARE, MIN_FREQUENT = 0.05, 1_000
 class Weights:
     """The weights of the formula."""
 
-    label: float = 4.0
+    label: float = 8.0
     """The boost of a word in a label; the text of a page has 1."""
     values: float = 1.5
     """The boost of a word in the values of properties."""
@@ -41,13 +41,13 @@ class Weights:
     """The share that fields other than the best one add."""
     presence: float = 1.0
     """What a word adds in any field, times its rarity, to a document that lacks others of the query."""
-    document: float = 1.0
+    document: float = 0.75
     """The exponent of the document's weight."""
     main: float = 1.2
     """The factor of a thing that a page is about."""
-    page: float = 0.8
+    page: float = 0.4
     """The factor of a page: a thing is meant more often."""
-    same_label: float = 1.0
+    same_label: float = 2.0
     """What a label with exactly the words of the query adds to the factor 1; a label with some of them adds less."""
     same_order: float = 0.25
     """What a label that has all words in the order of the query adds to it."""
