@@ -186,9 +186,12 @@ def _explore(db: sqlite3.Connection, start: bytes) -> _Web:
     while waiting:
         node = waiting.pop()
         claimants = web.claimants[node] = [row[0] for row in db.execute(_CLAIMANTS, (node, MAX_CLAIMANTS + 1))]
-        keys = {key: Reason(reason) for key, reason in db.execute(_KEYS, (node, _MAX_KEYS))}
+        # Most nodes are mere keys, which claim nothing.
+        is_described = _is_described(db, node)
+        rows = db.execute(_KEYS, (node, _MAX_KEYS)) if is_described else ()
+        keys = {key: Reason(reason) for key, reason in rows}
         is_hub = len(claimants) > MAX_CLAIMANTS
-        if keys or (claimants and not is_hub and _is_described(db, node)):
+        if keys or (claimants and not is_hub and is_described):
             web.things[node] = keys
             if len(web.things) > _MAX_EXPLORED:
                 return web._replace(is_cut=True)
