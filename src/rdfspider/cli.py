@@ -37,7 +37,7 @@ COMMANDS = {
     "query": ("query:query", "Ask in SPARQL what was found; the usual prefixes are declared."),
     "entity": ("search:entity", "Tell what pages say of a thing, by whom, and what points at it."),
     "stats": ("search:stats", "Count the classes, properties, ontologies and sites of pages."),
-    "export": ("query:export", "Write what the pages of a crawl say, or a part of it, to a file."),
+    "export": ("query:export", "Write what pages say to a file: quads, or a table of things."),
     "serve": ("serve:serve", "Show a crawl in the browser: search, explore, query, watch."),
     "import": ("index:import_archives", "Take pages of WARC files into a crawl as if it had fetched them."),
     "filter": ("control:filter_app", "Change or show which links a crawl follows, also while it runs."),

@@ -78,7 +78,11 @@ def test_its_index_is_refused_and_made_again_says_the_same(tmp_path: Path, run: 
         if question[0] == "search":
             assert 0 < len(json.loads(printed)["hits"]) <= len(json.loads(ANSWERS[question])["hits"])
         else:
-            assert read_answer(question, printed) == read_answer(question, ANSWERS[question])
+            now, then = read_answer(question, printed), read_answer(question, ANSWERS[question])
+            if question[0] == "entity":
+                # What makes several names one thing was not told then.
+                now = [{name: one[name] for name in known} for one, known in zip(now, then, strict=True)]
+            assert now == then
 
 
 def test_the_crawl_goes_on_with_what_is_left_and_a_new_seed(tmp_path: Path) -> None:

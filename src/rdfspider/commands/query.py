@@ -239,7 +239,7 @@ def export(
         ),
     ] = "-",
 ) -> None:
-    """Write what the pages of a crawl say, or a part of it, to a file: quads, or a table with one row a thing."""
+    """Write what pages say to a file: quads, or a table of things."""
     crawl = Crawl.open(folder)
     path = None if output == "-" else Path(output)
     if path is None and file_format in (ExportFormat.PARQUET, ExportFormat.XLSX) and sys.stdout.isatty():
