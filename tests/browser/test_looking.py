@@ -204,7 +204,7 @@ def test_what_contradicts_stands_side_by_side(browser: Browser, site: Serving) -
     iri = site.get("/search.json", q="An Atlas of Echoes", type="Book").json["hits"][0]["id"]
     with open_tab(browser) as page:
         page.goto(site.locate("/entity", iri=iri))
-        page.locator("#conflicts").get_by_role("link", name="schema:datePublished").click()
+        page.locator("#conflicts").get_by_role("link", name="date published").click()
         sides = page.locator("tr:target ul.sides > li")
         expect(sides).to_have_count(2)
         for year, who in (("1991", "library.localhost"), ("1988", "university.localhost")):

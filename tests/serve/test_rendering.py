@@ -1,6 +1,7 @@
 """Whatever a site calls its things, it stays text, in its place and of a length that can be read."""
 
 import pytest
+from markupsafe import Markup
 
 from rdfspider.serve.rendering import (
     draw_outward,
@@ -12,9 +13,12 @@ from rdfspider.serve.rendering import (
     write_duration,
     write_label,
     write_number,
+    write_properties,
     write_sentence,
     write_short,
+    write_term,
     write_text,
+    write_types,
 )
 from rdfspider.vocabulary.labels import is_visible
 
@@ -89,6 +93,30 @@ def test_numbers_sizes_and_times_as_people_write_them() -> None:
 def test_names_are_broken_between_their_parts() -> None:
     assert ">schema:<wbr>Image<wbr>Object</bdi>" in write_short("http://schema.org/ImageObject")
     assert ">http://<wbr>a.<wbr>test/<wbr>&lt;b&gt;#</bdi>" in write_short("http://a.test/<b>#")
+
+
+def test_classes_of_one_name_are_named_once() -> None:
+    drawn = write_types(["http://schema.org/Person", "http://xmlns.com/foaf/0.1/Person", "http://schema.org/Thing"])
+    assert [iri for iri, _ in drawn] == ["http://schema.org/Person", "http://schema.org/Thing"]
+    assert "schema:Person · http://schema.org/Person, foaf:Person · http://xmlns.com/foaf/0.1/Person" in drawn[0][1]
+
+
+def test_properties_are_named_in_words_with_their_prefix_where_names_are_equal() -> None:
+    published, mine, other = "http://schema.org/datePublished", "http://schema.org/title", "http://ogp.me/ns#title"
+    drawn = write_properties([published, mine, other])
+    assert drawn[published] == f'<bdi title="schema:datePublished · {published}">date published</bdi>'
+    assert Markup(drawn[mine]).striptags() == "title schema"
+    assert Markup(drawn[other]).striptags() == "title og"
+    assert "<b>" not in write_properties(["http://a.test/#<b>"])["http://a.test/#<b>"]
+
+
+def test_terms_of_well_known_vocabularies_have_their_name_alone() -> None:
+    assert ">In<wbr>Stock</bdi>" in write_term("http://schema.org/InStock")
+    assert ">http://<wbr>a.<wbr>test/<wbr>In<wbr>Stock</bdi>" in write_term("http://a.test/InStock")
+
+
+def test_empty_lines_of_markup_become_one() -> None:
+    assert write_text("\n \n One\n\n  \n\t\nTwo\nThree\n\n") == "<bdi>One\n\nTwo\nThree</bdi>"
 
 
 def test_long_iris_keep_their_ends() -> None:

@@ -15,7 +15,7 @@ from rdfspider.search.entity import Entity
 from rdfspider.serve.rendering import clean_text, make_address
 from rdfspider.vocabulary.class_kinds import ClassKind, find_kind
 from rdfspider.vocabulary.labels import ADDRESSES, IMAGES, RDF_TYPE, is_visible
-from rdfspider.vocabulary.names import shorten_iri, split_iri
+from rdfspider.vocabulary.names import find_readable_name, shorten_iri
 
 _MAX_NODES, _MAX_A_SIDE = 16, 11
 # The most neighbours by one property: in the first round, and in total.
@@ -122,7 +122,7 @@ def _draw_side(neighbours: list[_Neighbour], x: float, height: float, *, is_left
             else ((float(_MIDDLE), middle), (x, y + _HEIGHT / 2))
         )
         bend = _SPACE * 0.6
-        names = ", ".join(dict.fromkeys(split_iri(name)[1] or name for name in one.properties))
+        names = ", ".join(dict.fromkeys(map(find_readable_name, one.properties)))
         whole = ", ".join(dict.fromkeys(map(shorten_iri, one.properties)))
         yield Markup(
             '<path class="edge" marker-end="url(#arrow)" d="M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}"/>'

@@ -88,6 +88,8 @@ def draw_place(place: Coordinates) -> Markup:
 def draw_literal(value: StatedValue, predicate: str = "", beside: Values | None = None) -> Markup:
     """A literal as people read it; `beside` are the other values of the same thing."""
     text, name = value.text[:_TEXT_CHARS].strip(), find_short_name(predicate)
+    if not value.text.strip():
+        return Markup('<span class="dim">(empty)</span>')
     if len(value.text) > _TEXT_CHARS:
         return write_text(decode_references(value.text), _TEXT_CHARS)
     if drawn := draw_date(text, value.datatype, name):

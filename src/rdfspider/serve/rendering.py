@@ -6,7 +6,7 @@ Names are wrapped in `<bdi>`, so that changes of text direction end with them, a
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from pathlib import Path
@@ -19,7 +19,7 @@ from rdfspider import __version__
 from rdfspider.results import MAX_TYPES, Marked
 from rdfspider.vocabulary.class_kinds import is_layout
 from rdfspider.vocabulary.labels import is_visible
-from rdfspider.vocabulary.names import find_local_name, shorten_iri, split_iri
+from rdfspider.vocabulary.names import find_local_name, find_readable_name, name_ontology, shorten_iri, split_iri
 from rdfspider.vocabulary.readable_values import write_iso_date
 from rdfspider.vocabulary.terms import fold_iri
 
@@ -45,8 +45,9 @@ def make_templates() -> Environment:
     )
     templates.filters.update(
         label=write_label, text=write_text, number=write_number, bytes=write_bytes, day=write_day, moment=write_moment,
-        ago=write_ago, short=write_short, duration=write_duration, marked=write_marked, local=write_local,
-        sentence=write_sentence, typed=write_types, date=write_people_date, telling=choose_types,
+        ago=write_ago, short=write_short, duration=write_duration, marked=write_marked,
+        sentence=write_sentence, typed=write_types, named=write_properties, term=write_term,
+        date=write_people_date, telling=choose_types,
     )  # fmt: skip
     templates.tests["visible"] = is_visible
     templates.globals.update(
@@ -74,8 +75,10 @@ def write_label(text: object, most_chars: int = MAX_LABEL_CHARS) -> Markup:
 
 
 def write_text(text: object, most_chars: int = MAX_TEXT_CHARS) -> Markup:
-    """Text from the web, isolated and cut."""
-    clean = _UNSEEN.sub("", str(text)[: most_chars + 1])
+    """Text from the web, isolated and cut; several empty lines become one, as markup leaves hundreds of them."""
+    lines = _UNSEEN.sub("", str(text)[: 10 * most_chars]).strip().split("\n")
+    kept = (line for before, line in zip(["", *lines], lines, strict=False) if line.strip() or before.strip())
+    clean = "\n".join(kept)
     return Markup("<bdi>{}</bdi>").format(clean if len(clean) <= most_chars else f"{clean[:most_chars]}…")
 
 
@@ -108,10 +111,10 @@ def write_short(iri: object) -> Markup:
     return _draw_short(str(iri)[:MAX_TEXT_CHARS])
 
 
-def write_local(iri: object) -> Markup:
-    """The local name of an IRI, such as datePublished, with the full IRI as its title."""
-    text = clean_text(str(iri)[:MAX_TEXT_CHARS])
-    return Markup(f'<bdi title="{escape(text)}">{escape(cut_middle(split_iri(text)[1] or text, 60))}</bdi>')
+def write_term(iri: str) -> Markup:
+    """A term of a well-known vocabulary by its name, such as InStock; any other IRI as it is."""
+    iri = iri[:MAX_TEXT_CHARS]
+    return _draw_short(iri) if shorten_iri(iri) == iri else _draw_name(find_local_name(iri), (iri,))
 
 
 def choose_types(iris: Sequence[str]) -> Sequence[str]:
@@ -120,20 +123,35 @@ def choose_types(iris: Sequence[str]) -> Sequence[str]:
 
 
 def write_types(iris: Sequence[str]) -> list[tuple[str, Markup]]:
-    """Classes with their names for people: Recipe, with schema:Recipe and the IRI as its title; prefixed where two classes
-    of different vocabularies have the same name."""
-    names = [find_local_name(iri) for iri in iris]
-    uses = Counter(name.lower() for name in names)
-    return [
-        (iri, _draw_name(iri[:MAX_TEXT_CHARS], name if uses[name.lower()] == 1 else shorten_iri(iri)))
-        for iri, name in zip(iris, names, strict=True)
-    ]
+    """Classes with their names for people: Recipe, with schema:Recipe and the IRI as its title. Classes of different
+    vocabularies with the same name, as Person is one of schema.org and of FOAF, are one, and its title has them all."""
+    same: dict[str, list[str]] = {}
+    for iri in iris:
+        same.setdefault(find_local_name(iri).lower(), []).append(iri[:MAX_TEXT_CHARS])
+    return [(group[0], _draw_name(find_local_name(group[0]), tuple(group))) for group in same.values()]
+
+
+def write_properties(iris: Iterable[str]) -> dict[str, Markup]:
+    """Properties with their names for people: date published, with schema:datePublished and the IRI as its title. Where
+    several have the same name, the prefix follows."""
+    names = {iri: find_readable_name(iri) for iri in iris}
+    uses = Counter(names.values())
+    drawn = {iri: _draw_name(name, (iri[:MAX_TEXT_CHARS],)) for iri, name in names.items()}
+    return {iri: name if uses[names[iri]] == 1 else name + _draw_prefix(iri) for iri, name in drawn.items()}
+
+
+def _draw_prefix(iri: str) -> Markup:
+    prefix = name_ontology(split_iri(iri)[0])
+    return (
+        Markup(' <small class="prefix">{}</small>').format(cut_middle(clean_text(prefix), 40)) if prefix else Markup("")
+    )
 
 
 @lru_cache(maxsize=4096)
-def _draw_name(iri: str, name: str) -> Markup:
-    short = shorten_iri(iri)
-    title = clean_text(iri if short == iri else f"{short} · {iri}")
+def _draw_name(name: str, iris: tuple[str, ...]) -> Markup:
+    """A name, with the IRIs that it stands for as its title."""
+    shortened = ((shorten_iri(iri), iri) for iri in iris)
+    title = clean_text(", ".join(iri if short == iri else f"{short} · {iri}" for short, iri in shortened))
     parts = Markup("<wbr>").join(_SEAM.split(cut_middle(clean_text(name), 80) or title))
     return Markup(f'<bdi title="{escape(title)}">{parts}</bdi>')
 

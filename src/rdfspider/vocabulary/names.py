@@ -9,6 +9,8 @@ from rdfspider.vocabulary.prefixes import KNOWN_AS, NAMESPACES
 
 _NOT_A_NAME = re.compile(r"\W+", re.ASCII)
 _MAX_NAME = 100
+# Between the words of datePublished, hasGTINCode and published_time.
+_SEAM = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
 _NAMING_SCHEMES = ("urn:", "tag:", "info:")
 """Schemes of namespaces that are no addresses."""
 
@@ -44,6 +46,14 @@ def find_short_name(iri: str) -> str:
 def find_local_name(iri: str) -> str:
     """Return the name of a class or property as people write it, like `Recipe`; the IRI if it has none."""
     return unquote(split_iri(iri)[1].rstrip("/#:"))[:_MAX_NAME] or iri
+
+
+@lru_cache(maxsize=4096)
+def find_readable_name(iri: str) -> str:
+    """Return the name of a property in words, like `date published`; the IRI if it has none."""
+    words = filter(None, _SEAM.split(find_local_name(iri)))
+    # Abbreviations stay as they are.
+    return " ".join(word if len(word) > 1 and word.isupper() else word.lower() for word in words) or iri
 
 
 @lru_cache(maxsize=4096)

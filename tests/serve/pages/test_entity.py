@@ -398,10 +398,10 @@ def test_lists_are_in_the_order_of_the_page_and_long_ones_are_folded(tmp_path: P
     with serve(Crawl.open(tmp_path / "c")) as serving:
         page = lxml.html.document_fromstring(show(serving, "http://tea.test/#tea").text)
     rows = {row.xpath("string(th)").strip(): row for row in page.cssselect(".statements > tbody > tr")}
-    ingredients, steps = (rows[f"schema:recipe{name}"] for name in ("Ingredient", "Instructions"))
+    ingredients, steps = (rows[f"recipe {name}"] for name in ("ingredient", "instructions"))
     assert [each.text_content().strip() for each in ingredients.cssselect("li")] == ["water", "leaves", "a cup"]
     assert [each.text_content().strip() for each in steps.cssselect("li")] == ["Boil.", "Add.", "Wait.", "Drink."]
-    seen, folded = rows["schema:review"].xpath("td/ul")[0], rows["schema:review"].xpath("td/details")[0]
+    seen, folded = rows["review"].xpath("td/ul")[0], rows["review"].xpath("td/details")[0]
     assert "Words 0" in seen.text_content() and "Words 2" not in seen.text_content()
     assert folded.xpath("string(summary)") == "show all 34"
     assert "open" not in folded.attrib and "Words 33" in folded.text_content()

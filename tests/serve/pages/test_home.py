@@ -60,7 +60,7 @@ def test_names_lead_to_their_pages(page: Any) -> None:
     links = {link.text_content(): link.get("href") for link in page.cssselect(".counts a")}
     assert links["Product"] == "/class?iri=http://schema.org/Product"
     assert links["foaf"] == "/ontology?iri=http://xmlns.com/foaf/0.1/"
-    assert links["schema:sku"] == "/property?iri=http://schema.org/sku"
+    assert links["sku"] == "/property?iri=http://schema.org/sku"
     assert links["tea.example"] == "/site?name=tea.example"
 
 

@@ -84,7 +84,7 @@ def test_a_card_shows_what_is_known_of_a_thing(site: Serving) -> None:
     assert [mark.text for mark in card.cssselect("h3 mark")] == ["Green"]
     assert [chip.text_content() for chip in card.cssselect(".chip")] == ["Product"]
     facts = {term.text_content(): term.getnext().text_content() for term in card.cssselect("dt")}
-    assert facts["datePublished"] == "1 May 2021"
+    assert facts["date published"] == "1 May 2021"
     # One page alone speaks of it, which its address says.
     assert "said by" not in card.text_content()
     # The facts have its date, which is not told twice.
@@ -220,9 +220,9 @@ def test_no_date_is_shown_that_nobody_has_stated(tmp_path: Path) -> None:
     with serve(index_pages(tmp_path / "c", pages)) as serving:
         page = _parse(serving.get("/search", q="painting"))
         told = {card.xpath("string(.//h3)"): " ".join(card.text_content().split()) for card in page.cssselect(".hit")}
-        assert "dateCreated1503" in told["Old painting"] and "1700" not in told["Old painting"]
-        assert "dateCreated1888" in told["Later painting"] and "January" not in told["Later painting"]
-        assert "dateCreated7 May 1999" in told["New painting"]
+        assert "date created1503" in told["Old painting"] and "1700" not in told["Old painting"]
+        assert "date created1888" in told["Later painting"] and "January" not in told["Later painting"]
+        assert "date created7 May 1999" in told["New painting"]
         oldest = _find_choice(page, "year", "1700 or earlier")
         page = _parse(serving.get(oldest.get("href")))
         assert _list_labels(page) == ["Old painting"]
