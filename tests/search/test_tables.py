@@ -3,6 +3,7 @@
 import csv
 import io
 import zipfile
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ def test_many_rows_pass_through_every_writer(monkeypatch: pytest.MonkeyPatch) ->
             for number in range(10):
                 write((str(number), None))
         assert stream.tell()
-    assert parquet.read_table(io.BytesIO(stream.getvalue())).column("a").to_pylist() == list("0123456789")
+    assert parquet.read_table(io.BytesIO(stream.getvalue())).column("a").to_pylist() == list(range(10))
 
 
 def test_more_rows_than_excel_has_are_refused_and_long_texts_cut(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,3 +81,37 @@ def test_what_cannot_be_a_table_is_told(crawl: Crawl, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="xlsx is compressed inside"):
         crawl.export(tmp_path / "p.xlsx.gz", type="Person")
     assert not list(tmp_path.iterdir())
+
+
+def test_columns_of_numbers_and_dates_are_typed() -> None:
+    heads = ["offers.price", "sku", "datePublished", "birthDate", "count", "mixed"]
+    rows = [
+        ("4.50", "007", "2024-05-01T10:00:00+02:00", "1815-12-10", "3", "1"),
+        ("8", "12", None, "2000-01-02", "4", "1 | 2"),
+    ]
+    written = {}
+    for file_format in ("xlsx", "parquet"):
+        stream = io.BytesIO()
+        with tables.open_table(file_format, stream, heads) as write:
+            for row in rows:
+                write(row)
+        written[file_format] = io.BytesIO(stream.getvalue())
+    first, second = parquet.read_table(written["parquet"]).to_pylist()
+    moment = datetime(2024, 5, 1, 8, tzinfo=UTC)
+    assert list(first.values()) == [4.5, "007", moment, date(1815, 12, 10), 3, "1"]
+    assert list(second.values()) == [8.0, "12", None, date(2000, 1, 2), 4, "1 | 2"]
+    with zipfile.ZipFile(written["xlsx"]) as book:
+        sheet = etree.fromstring(book.read("xl/worksheets/sheet1.xml"))
+    cells = {cell.get("r"): (cell.get("t"), "".join(cell.itertext())) for cell in sheet.iter("{*}c")}
+    assert cells["A2"] == (None, "4.5") and cells["B2"] == ("inlineStr", "007")
+    # Days since 1900; older dates are texts there.
+    assert cells["C2"][1].startswith("45413.333")
+    assert cells["D2"] == ("inlineStr", "1815-12-10") and cells["D3"] == (None, "36527")
+    assert cells["F2"] == ("inlineStr", "1")
+
+
+def test_an_excel_sheet_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "_EXCEL_ROWS", 3)
+    with pytest.raises(UsageError, match="at most 3 rows"), tables.open_table("xlsx", io.BytesIO(), ["a"]) as write:
+        for number in range(3):
+            write((str(number),))

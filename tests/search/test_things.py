@@ -77,6 +77,25 @@ def test_things_that_are_the_same_are_one_row(tmp_path: Path) -> None:
         assert crawl.things("Person", ["id", "jobTitle"]).rows == [("https://1.example/#ada", "poet")]
 
 
+def test_what_a_thing_says_under_another_class_fills_the_gaps(tmp_path: Path) -> None:
+    person, patient = "https://1.example/#ada", "https://2.example/#ada"
+    pages = {
+        "https://1.example/": _thing(**{"@type": "Person", "@id": person}, name="Ada Lovelace", jobTitle="poet"),
+        "https://2.example/": _thing(
+            **{"@type": "Patient", "@id": patient}, name="Ada Lovelace", sameAs=person, jobTitle="patient"
+        ),
+    }
+    pages["https://1.example/"] |= {"sameAs": patient, "email": "ada@1.example"}
+    columns = ["jobTitle", "email", "type", "page"]
+    with index_pages(tmp_path / "c", pages) as crawl:
+        both = "schema:Patient | schema:Person"
+        assert crawl.things("Patient", columns).rows == [
+            ("patient", "ada@1.example", both, "https://2.example/ | https://1.example/")
+        ]
+        chosen = crawl.things("Patient", columns, site="2.example").rows
+        assert chosen == [("patient", None, "schema:Patient", "https://2.example/")]
+
+
 def test_paths_lead_to_the_values_of_parts(crawl: Crawl) -> None:
     columns = ["offers.price", "schema:offers.<http://schema.org/priceCurrency>", "brand"]
     rows = crawl.things("schema:Product", columns, site="shop.example").rows

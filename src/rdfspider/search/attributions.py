@@ -16,6 +16,7 @@ from rdfspider.index.quads.described import SOURCES_SHOWN, ValueReader, describe
 from rdfspider.index.quads.selection import MERGE, is_page, restore_blank_nodes, walk_statements
 from rdfspider.results import Source, StatedValue, ValueKind
 from rdfspider.search.entity import Entity, EntityProperty
+from rdfspider.search.page_order import Places, number_places, read_literal
 from rdfspider.urls import is_valid_iri
 from rdfspider.validate.conflict_rules import SINGLE, Origin, judge_values
 from rdfspider.vocabulary.labels import SAME_AS
@@ -155,15 +156,12 @@ def _add_property_syntaxes(reader: "_StatementReader", found: EntityProperty) ->
 
 def _put_in_order(reader: "_StatementReader", predicate: str, values: Sequence[StatedValue]) -> list[StatedValue]:
     """Sort values that equally many pages state as the newest of these pages has them: ingredients and steps have an order that
-    the store does not keep. Blank nodes are numbered in that order; what was not found comes last."""
+    the store does not keep. What was not found comes last."""
     if len(values) < 2:
         return list(values)
 
     def rank(value: StatedValue) -> tuple[int, str, float]:
         page = value.sources[0].page if value.sources else ""
-        number = value.text.rpartition("/")[2]
-        if value.kind == ValueKind.BLANK and number.isdecimal():
-            return -value.source_count, page, float(number[:12])
         return -value.source_count, page, reader.find_place(page, predicate, value)
 
     return sorted(values, key=rank)
@@ -200,7 +198,7 @@ class _StatementReader:
         self._subjects = {f"<{node}>" for node in nodes}
         self._pages_left = pages
         self._stated: dict[str, dict[str, dict[str, list[str]]]] = {}
-        self._places: dict[tuple[str, str], dict[tuple[str, str], int]] = {}
+        self._places: dict[tuple[str, str], Places] = {}
 
     def add_syntaxes(self, source: Source, predicate: str, value: StatedValue) -> Source:
         """Return the source with the syntaxes that state a value; unchanged if unknown."""
@@ -218,13 +216,9 @@ class _StatementReader:
         """Return which of a page's values of a property this is; infinity if it is none of them."""
         places = self._places.get((page, predicate))
         if places is None:
-            places = self._places[page, predicate] = {}
-            for terms in self.read(page).get(f"<{predicate}>", {}).values():
-                for term in terms[:_TERMS_COMPARED]:
-                    is_iri = term.startswith("<")
-                    found = None if is_iri else _read_literal(term)
-                    name = (term[1:-1], "") if is_iri else (found.text, found.language) if found else ("", "")
-                    places.setdefault(name, len(places))
+            by_syntax = self.read(page).get(f"<{predicate}>", {})
+            stated = (term for terms in by_syntax.values() for term in terms[:_TERMS_COMPARED])
+            places = self._places[page, predicate] = number_places(stated)
         return places.get((value.text, value.language), inf)
 
     def read(self, page: str) -> dict[str, dict[str, list[str]]]:
@@ -260,19 +254,16 @@ def _has(terms: Sequence[str], value: StatedValue) -> bool:
     if value.kind == ValueKind.IRI:
         return f"<{value.text}>" in terms
     wanted = StatedValue(value.text, language=value.language, datatype=value.datatype)
-    return any(_read_literal(term) == wanted for term in terms[:_TERMS_COMPARED] if term.startswith('"'))
+    return any(_describe_term(term) == wanted for term in terms[:_TERMS_COMPARED] if term.startswith('"'))
 
 
 def _read_text(term: str) -> str:
     if term.startswith("<"):
         return term[1:-1]
-    found = _read_literal(term)
+    found = _describe_term(term)
     return found.text if found else term
 
 
-def _read_literal(term: str) -> StatedValue | None:
-    try:
-        found = next(iter(pyoxigraph.parse(f"<urn:s> <urn:p> {term} .", RdfFormat.N_TRIPLES))).object
-    except SyntaxError:
-        return None
-    return describe_literal(found) if isinstance(found, Literal) else None
+def _describe_term(term: str) -> StatedValue | None:
+    found = read_literal(term)
+    return describe_literal(found) if found else None

@@ -47,6 +47,7 @@ from rdfspider.search.entity_lookup import EntityLookup
 from rdfspider.search.example_queries import ExampleQuery, list_examples
 from rdfspider.search.export import Exported, choose_format, export_pages, export_table
 from rdfspider.search.name_lookup import Choice, make_selection
+from rdfspider.search.page_order import PageOrder
 from rdfspider.search.page_record import PageRecord, read_page
 from rdfspider.search.profiles import (
     ClassProfile,
@@ -314,17 +315,27 @@ class Indexes:
             selection = make_selection(ledger, choice)
             found = make_columns(store, ledger, selection, columns)
             yield tuple(column.name for column in found)
-            yield from read_things(store, ledger, selection, found, several, syntaxes.takes if syntaxes else None)
+            order = PageOrder(partial(self._read_archived, ledger, store))
+            yield from read_things(
+                store, ledger, selection, found, several, order, syntaxes.takes if syntaxes else None
+            )
 
     def _filter_syntaxes(self, choice: Choice, ledger: LedgerReader, store: Store) -> SyntaxFilter | None:
         chosen, without = choice.list_syntaxes()
-
-        def read_statements(graph: str) -> tuple[str, Mapping[str, str]]:
-            entry = find_entry(store, ledger, graph)
-            record = read_page(self._folder, entry.url, max_bytes=_PAGE_BYTES) if entry else None
-            return (record.url, record.statements) if record else (graph, {})
-
+        read_statements = partial(self._read_statements, ledger, store)
         return SyntaxFilter(read_statements, chosen, without) if chosen or without else None
+
+    def _read_statements(self, ledger: LedgerReader, store: Store, graph: str) -> tuple[str, Mapping[str, str]]:
+        """The URL of a page and what the archive has of it, by syntax, given the IRI of its graph."""
+        entry = find_entry(store, ledger, graph)
+        record = read_page(self._folder, entry.url, max_bytes=_PAGE_BYTES) if entry else None
+        return (record.url, record.statements) if record else (graph, {})
+
+    def _read_archived(self, ledger: LedgerReader, store: Store, graph: str) -> tuple[str, Mapping[str, str]]:
+        """The same without what would have to be extracted again, or is very long."""
+        entry = find_entry(store, ledger, graph)
+        record = self.page(entry.url, None) if entry else None
+        return (record.url, record.statements) if record and not record.is_cut else (graph, {})
 
     def dump_hits(self, hits: Iterable[Hit], most: int) -> bytes:
         """Return up to `most` statements per hit as N-Quads: of a page, or about an entity in the merge of all pages."""

@@ -1,18 +1,23 @@
 """Tables: rows of texts enter, a CSV, Excel or Parquet document leaves, row by row.
 
-Text from the web is never a formula: CSV has an apostrophe before what a spreadsheet would calculate, and cells of Excel files
-are marked as text.
+Text from the web is never a formula: CSV has an apostrophe before what a spreadsheet would calculate, and texts in Excel files
+are marked as such. In Excel and Parquet, columns of numbers and dates are typed.
 """
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date, datetime
 from importlib.util import find_spec
+from itertools import chain, islice
+from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
 from rdfspider.errors import UsageError
 from rdfspider.formats import ExportFormat, disarm_formula, open_parquet
+from rdfspider.search.cell_types import CellType, ColumnTypes, read_cell
 from rdfspider.search.things import Row
 from rdfspider.vocabulary.terms import replace_surrogates
 
@@ -22,15 +27,38 @@ WriteRow = Callable[[Row], None]
 _EXCEL_ROWS = 1_048_576
 _EXCEL_CHARS = 32_767
 _EXCEL_COLUMNS = 16_384
+_EXCEL_FIRST_YEAR = 1900
 _ROWS_A_PART = 2_000
 
 
 @contextmanager
 def open_table(file_format: str, stream: BinaryIO, heads: Sequence[str]) -> Iterator[WriteRow]:
-    """Begin a table; yield a function that writes one row."""
-    opened = {ExportFormat.CSV: _open_csv, ExportFormat.XLSX: _open_xlsx, ExportFormat.PARQUET: _open_parquet}
-    with opened[ExportFormat(file_format)](stream, [replace_surrogates(head) for head in heads]) as write:
-        yield write
+    """Begin a table; yield a function that writes one row. Formats whose columns have types are written at the end, from a
+    temporary file, because only the last row tells."""
+    names = [replace_surrogates(head) for head in heads]
+    if file_format == ExportFormat.CSV:
+        with _open_csv(stream, names) as write:
+            yield write
+        return
+    is_excel = file_format == ExportFormat.XLSX
+    with TemporaryFile() as kept:
+        types = ColumnTypes(names)
+        rows = 0
+
+        def keep(row: Row) -> None:
+            nonlocal rows
+            rows += 1
+            if is_excel and rows >= _EXCEL_ROWS:
+                raise UsageError(
+                    f"an Excel sheet has at most {_EXCEL_ROWS:,} rows: export csv or parquet, or select less"
+                )
+            types.add(row)
+            pickle.dump(row, kept)
+
+        yield keep
+        kept.seek(0)
+        found = (pickle.load(kept) for _ in range(rows))
+        (_write_xlsx if is_excel else _write_parquet)(stream, names, types.list_types(), found)
 
 
 def check_xlsx() -> Any:
@@ -60,56 +88,68 @@ def _open_csv(stream: BinaryIO, heads: Sequence[str]) -> Iterator[WriteRow]:
         text.detach()
 
 
-@contextmanager
-def _open_xlsx(stream: BinaryIO, heads: Sequence[str]) -> Iterator[WriteRow]:
+def _write_xlsx(stream: BinaryIO, heads: Sequence[str], types: Sequence[CellType], rows: Iterable[Row]) -> None:
     # Rows are written to a temporary file at once, so memory does not grow with them.
     options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
     with check_xlsx().Workbook(stream, options) as book:
         sheet = book.add_worksheet("things")
         sheet.freeze_panes(1, 0)
-        number = 0
-
-        def write(row: Sequence[str | None]) -> None:
-            nonlocal number
-            if number >= _EXCEL_ROWS:
-                raise UsageError(
-                    f"an Excel sheet has at most {_EXCEL_ROWS:,} rows: export csv or parquet, or select less"
-                )
-            for place, text in enumerate(row[:_EXCEL_COLUMNS]):
-                if text is not None:
+        forms = {
+            CellType.DATE: book.add_format({"num_format": "yyyy-mm-dd"}),
+            CellType.TIME: book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"}),
+        }
+        texts = [CellType.TEXT] * len(heads)
+        for number, row in enumerate(chain((tuple(heads),), rows)):
+            for place, (text, cell_type) in enumerate(
+                zip(row[:_EXCEL_COLUMNS], types if number else texts, strict=False)
+            ):
+                value = None if text is None else read_cell(text, cell_type)
+                if isinstance(value, int | float):
+                    sheet.write_number(number, place, value)
+                elif isinstance(value, date) and value.year >= _EXCEL_FIRST_YEAR:
+                    # Excel knows no zones: times are in UTC.
+                    naive = value.replace(tzinfo=None) if isinstance(value, datetime) else value
+                    sheet.write_datetime(number, place, naive, forms[cell_type])
+                elif text is not None:
                     sheet.write_string(number, place, replace_surrogates(text)[:_EXCEL_CHARS])
-            number += 1
-
-        write(heads)
-        yield write
 
 
-@contextmanager
-def _open_parquet(stream: BinaryIO, heads: Sequence[str]) -> Iterator[WriteRow]:
-    import pyarrow
-
-    schema = pyarrow.schema([(head, pyarrow.string()) for head in heads])
-    with open_parquet(stream, schema) as write_table:
-        waiting: list[Row] = []
-
-        def flush() -> None:
-            if waiting:
-                write_table(make_arrow(heads, waiting), sum(len(text or "") for row in waiting for text in row))
-                waiting.clear()
-
-        def write(row: Row) -> None:
-            waiting.append(row)
-            if len(waiting) >= _ROWS_A_PART:
-                flush()
-
-        yield write
-        flush()
+def _write_parquet(stream: BinaryIO, heads: Sequence[str], types: Sequence[CellType], rows: Iterable[Row]) -> None:
+    with open_parquet(stream, _make_schema(heads, types)) as write_table:
+        while part := list(islice(rows, _ROWS_A_PART)):
+            write_table(_make_part(heads, types, part), sum(len(text or "") for row in part for text in row))
 
 
 def make_arrow(heads: Sequence[str], rows: Sequence[Row]) -> Any:
-    """A `pyarrow.Table` of texts."""
+    """A `pyarrow.Table`, with types where all values of a column have them."""
+    types = ColumnTypes(heads)
+    for row in rows:
+        types.add(row)
+    return _make_part(heads, types.list_types(), rows)
+
+
+def _make_part(heads: Sequence[str], types: Sequence[CellType], rows: Sequence[Row]) -> Any:
     import pyarrow
 
     columns = zip(*rows, strict=True) if rows else ([] for _ in heads)
-    texts = ([text and replace_surrogates(text) for text in column] for column in columns)
-    return pyarrow.table([pyarrow.array(column, pyarrow.string()) for column in texts], names=list(heads))
+    cells = (
+        [text and read_cell(replace_surrogates(text), cell_type) for text in column]
+        for column, cell_type in zip(columns, types, strict=True)
+    )
+    schema = _make_schema(heads, types)
+    return pyarrow.table(
+        [pyarrow.array(found, kind) for found, kind in zip(cells, schema.types, strict=True)], schema=schema
+    )
+
+
+def _make_schema(heads: Sequence[str], types: Sequence[CellType]) -> Any:
+    import pyarrow
+
+    kinds = {
+        CellType.TEXT: pyarrow.string(),
+        CellType.INTEGER: pyarrow.int64(),
+        CellType.NUMBER: pyarrow.float64(),
+        CellType.DATE: pyarrow.date32(),
+        CellType.TIME: pyarrow.timestamp("us", tz="UTC"),
+    }
+    return pyarrow.schema([(head, kinds[cell_type]) for head, cell_type in zip(heads, types, strict=True)])

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, groupby, islice
+from math import inf
 from operator import itemgetter
 
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Store
@@ -24,10 +25,11 @@ from rdfspider.index.ledger.reader import LedgerReader, PageEntry
 from rdfspider.index.quads.provenance import URL
 from rdfspider.index.quads.selection import MERGE, RDF_TYPE_NODE, Selection, list_things
 from rdfspider.search.name_lookup import find_properties, list_properties
+from rdfspider.search.page_order import PageOrder
 from rdfspider.vocabulary.labels import LABELS, RDF_TYPE, clean_label, decode_references
 from rdfspider.vocabulary.names import shorten_iri, split_iri
 from rdfspider.vocabulary.prefixes import RDF
-from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID, restore_term
+from rdfspider.vocabulary.terms import FETCHES_GRAPH, GENID, make_graph_iri, restore_term
 
 Row = tuple[str | None, ...]
 """The texts of a row; None where the thing has no value."""
@@ -42,6 +44,8 @@ _LEAST_SHARE = 0.1
 _MAX_VALUES = 500
 """Values of one cell; a review page has some hundred."""
 _MAX_STATEMENTS = 200
+_MAX_MEMBERS = 200
+"""Nodes of one thing besides those of the selected classes."""
 _ENTITIES_A_PAGE = 5_000
 _FIRST, _REST = NamedNode(f"{RDF}first"), NamedNode(f"{RDF}rest")
 _URL, _FETCHES = NamedNode(URL), NamedNode(FETCHES_GRAPH)
@@ -117,17 +121,19 @@ def read_things(
     selection: Selection,
     columns: Sequence[Column],
     several: Several,
+    order: PageOrder,
     takes: Callable[[str, NamedNode, NamedNode, _Node], bool] | None = None,
 ) -> Iterator[Row]:
-    """The rows of all selected entities, always in the same order. `takes` says which statements of which pages count."""
+    """The rows of all selected entities, by page. `takes` says which statements of which pages count."""
     by_page = selection.limits_pages or takes is not None
     for entity, found in _group_members(store, ledger, selection):
-        members = [member for member in found if takes is None or _is_taken(store, *member, takes)]
-        if not members:
+        own = [member for member in found if takes is None or _is_taken(store, *member, takes)]
+        if not own:
             continue
-        reader = _Reader(store, [page for page, _ in members] if by_page else [], takes)
-        nodes = list(dict.fromkeys(node for _, node in members))
-        cells = [_read_cell(reader, entity, members, nodes, column) for column in columns]
+        members = [*own, *_list_others(ledger, selection, entity, found)]
+        reader = _Reader(store, order, [page for page, _ in members], takes, by_page=by_page)
+        thing = _Thing(entity, _list_pages(members), _list_nodes(own), _list_nodes(members[len(own) :]))
+        cells = [_read_cell(reader, thing, column) for column in columns]
         yield from _make_rows(cells, several)
 
 
@@ -155,18 +161,27 @@ class _Reader:
     def __init__(
         self,
         store: Store,
-        pages: Iterable[str],
+        order: PageOrder,
+        pages: Sequence[str],
         takes: Callable[[str, NamedNode, NamedNode, _Node], bool] | None,
+        *,
+        by_page: bool,
     ) -> None:
+        """`pages` describe the thing; if not `by_page`, all pages count. The first one gives the order of values."""
         self._store = store
-        self._graphs: list[NamedNode | DefaultGraph] = [NamedNode(page) for page in dict.fromkeys(pages)] or [MERGE]
+        self._order = order
+        self._first = pages[0]
+        self._graphs: list[NamedNode | DefaultGraph] = (
+            [NamedNode(page) for page in dict.fromkeys(pages)] if by_page else [MERGE]
+        )
         self._takes = takes
 
     def list_objects(self, node: NamedNode, predicates: Iterable[str]) -> list[_Node]:
-        """The values of a node, in the order of the pages where that is known; lists are taken apart."""
-        found: dict[_Node, None] = {}
+        """The values of a node, in the order of its page where that is known; lists are taken apart."""
+        ordered: list[_Node] = []
         for predicate in sorted(predicates):
             name = NamedNode(predicate)
+            found: dict[_Node, None] = {}
             for graph in self._graphs:
                 for quad in islice(self._store.quads_for_pattern(node, name, None, graph), _MAX_VALUES):
                     value = quad.object
@@ -174,8 +189,20 @@ class _Reader:
                         continue
                     if self._takes is None or self._takes(str(graph)[1:-1], node, name, value):
                         found[value] = None
-        ordered = sorted(found, key=_order)
+            ordered += self._sort_values(node, predicate, found)
         return list(dict.fromkeys(item for value in ordered for item in self._list_items(value)))[:_MAX_VALUES]
+
+    def _sort_values(self, node: NamedNode, predicate: str, values: Collection[_Node]) -> list[_Node]:
+        """Sort values as the page has them; those of other pages follow, blank nodes by number, then the rest by text."""
+        if len(values) < 2:
+            return list(values)
+        places = self._order.find_places(self._first, node.value, predicate)
+
+        def rank(value: _Node) -> tuple[float, tuple[bool, str, int, str]]:
+            language = value.language or "" if isinstance(value, Literal) else ""
+            return places.get((value.value, language), inf), _order(value)
+
+        return sorted(values, key=rank)
 
     def name(self, value: _Node) -> str | None:
         """The text of a value: a literal's, an IRI itself, a blank node's label."""
@@ -236,7 +263,7 @@ def _list_paths(store: Store, node: NamedNode) -> set[tuple[str, ...]]:
 def _group_members(
     store: Store, ledger: LedgerReader, selection: Selection
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Each entity with the pages and nodes that describe it."""
+    """Each entity with the pages and nodes of the selected classes that describe it. Things of one page follow each other."""
     # A database without a name is a temporary file that SQLite deletes when it is closed.
     with closing(sqlite3.connect("", isolation_level=None)) as notes:
         try:
@@ -250,7 +277,10 @@ def _group_members(
                     "INSERT INTO members VALUES (?, ?, ?, ?)",
                     ((thing, *row) for thing, row in zip(things, rows, strict=True)),
                 )
-            found = notes.execute("SELECT DISTINCT thing, page, node, entity FROM members ORDER BY thing, page, node")
+            found = notes.execute(
+                "SELECT DISTINCT thing, page, node, entity, min(page) OVER (PARTITION BY thing) AS first FROM members"
+                " ORDER BY first, thing, page, node"
+            )
             for _, group in groupby(found, key=itemgetter(0)):
                 members = list(group)
                 yield choose_canonical({each[3] for each in members})[0], [(each[1], each[2]) for each in members]
@@ -260,6 +290,39 @@ def _group_members(
             ) from error
 
 
+@dataclass(frozen=True, slots=True)
+class _Thing:
+    """A thing of the table."""
+
+    entity: str
+    pages: Sequence[str]
+    own: Sequence[NamedNode]
+    """Its nodes of the selected classes."""
+    others: Sequence[NamedNode]
+    """Its nodes of other classes: what they say counts where the first say nothing."""
+
+
+def _list_pages(members: Iterable[tuple[str, str]]) -> list[str]:
+    return list(dict.fromkeys(page for page, _ in members))
+
+
+def _list_nodes(members: Iterable[tuple[str, str]]) -> list[NamedNode]:
+    return [NamedNode(node) for node in dict.fromkeys(node for _, node in members)]
+
+
+def _list_others(
+    ledger: LedgerReader, selection: Selection, entity: str, known: Collection[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """The other pages and nodes of a thing, which give it other classes."""
+    found = (
+        (make_graph_iri(url), node)
+        for each in ledger.find_whole(entity)[:_MAX_MEMBERS]
+        for url, node in ledger.find_members(each, _MAX_MEMBERS)
+    )
+    others = dict.fromkeys(pair for pair in found if pair not in known and selection.takes_page(pair[0]))
+    return list(others)[:_MAX_MEMBERS]
+
+
 def _find_entities(store: Store, ledger: LedgerReader, graph: str) -> dict[str, str]:
     """The entities that a page's nodes describe; nodes without a label describe none."""
     entry = find_entry(store, ledger, graph)
@@ -267,26 +330,31 @@ def _find_entities(store: Store, ledger: LedgerReader, graph: str) -> dict[str, 
     return {node: entity for entity, nodes in found for node in nodes}
 
 
-def _read_cell(
-    reader: _Reader, entity: str, members: Sequence[tuple[str, str]], nodes: Sequence[str], column: Column
-) -> list[str | None]:
-    """The values of a cell. A node on the way without the last property gives None, so that columns stay side by side."""
+def _read_cell(reader: _Reader, thing: _Thing, column: Column) -> list[str | None]:
+    """The values of a cell."""
     if column.name == ID and not column.steps:
-        return [entity]
+        return [thing.entity]
     if column.name == PAGE and not column.steps:
-        return list(dict.fromkeys(page for page, _ in members))
-    current = [NamedNode(node) for node in nodes]
+        return list(thing.pages)
     if column.name == TYPE and not column.steps:
-        types = (value for node in current for value in reader.list_objects(node, (RDF_TYPE,)))
+        types = (value for node in (*thing.own, *thing.others) for value in reader.list_objects(node, (RDF_TYPE,)))
         return list(dict.fromkeys(shorten_iri(value.value) for value in types))
-    for step in column.steps[:-1]:
+    values = _follow_path(reader, thing.own, column.steps)
+    return values if any(values) or not thing.others else _follow_path(reader, thing.others, column.steps)
+
+
+def _follow_path(reader: _Reader, nodes: Sequence[NamedNode], steps: Sequence[frozenset[str]]) -> list[str | None]:
+    """The texts at the end of a path. A node on the way without the last property gives None, so that columns stay side by
+    side."""
+    current = nodes
+    for step in steps[:-1]:
         below = (value for node in current for value in reader.list_objects(node, step))
         current = list(dict.fromkeys(value for value in below if isinstance(value, NamedNode)))[:_MAX_VALUES]
     values: list[str | None] = []
     for node in current[:_MAX_VALUES]:
-        texts = [text for value in reader.list_objects(node, column.steps[-1]) if (text := reader.name(value))]
+        texts = [text for value in reader.list_objects(node, steps[-1]) if (text := reader.name(value))]
         values += dict.fromkeys(texts) if texts else [None]
-    return list(dict.fromkeys(values)) if len(column.steps) == 1 else values
+    return list(dict.fromkeys(values)) if len(steps) == 1 else values
 
 
 def _make_rows(cells: Sequence[Sequence[str | None]], several: Several) -> Iterator[Row]:

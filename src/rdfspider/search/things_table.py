@@ -45,7 +45,7 @@ class Things(Table):
         return (dict(zip(self.columns, row, strict=True)) for row in self)
 
     def to_arrow(self) -> Any:
-        """A `pyarrow.Table` of texts."""
+        """A `pyarrow.Table`, with types where all values of a column are numbers, dates or times."""
         with closing(self._read()) as rows:
             heads = [name or "" for name in next(rows)]
             return make_arrow(heads, list(rows))

@@ -36,6 +36,11 @@ _SIGNS = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "INR": "₹"}
 """Of currencies that people everywhere write so; a dollar of another country has its code."""
 
 
+def is_identifier(name: str) -> bool:
+    """Whether a property, by its short name, is for names and numbers that one does not calculate with."""
+    return _NAMES.fullmatch(name) is not None or name in ("telephone", "faxnumber", "postalcode")
+
+
 def write_value(text: str, name: str, datatype: str = "", *, has_time: bool = True) -> str:
     """Write a date, duration or degrees, by the short name of the property and the datatype; empty for other text."""
     shown = write_iso_date(text, name, datatype, has_time=has_time)

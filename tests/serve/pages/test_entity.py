@@ -397,6 +397,8 @@ def test_lists_are_in_the_order_of_the_page_and_long_ones_are_folded(tmp_path: P
         crawl_web(tmp_path / "c", "http://tea.test/", *running.resolve({"*.test": "127.0.0.1"}), **settings)
     with serve(Crawl.open(tmp_path / "c")) as serving:
         page = lxml.html.document_fromstring(show(serving, "http://tea.test/#tea").text)
+        table = serving.get("/things.csv", type="Recipe", columns="recipeIngredient").text
+    assert "water | leaves | a cup" in table
     rows = {row.xpath("string(th)").strip(): row for row in page.cssselect(".statements > tbody > tr")}
     ingredients, steps = (rows[f"recipe {name}"] for name in ("ingredient", "instructions"))
     assert [each.text_content().strip() for each in ingredients.cssselect("li")] == ["water", "leaves", "a cup"]
