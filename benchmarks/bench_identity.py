@@ -73,6 +73,8 @@ class World:
         self.outcomes: list[Outcome] = []
         self.mentions: dict[tuple[str, bytes], tuple[str, str]] = {}
         """By URL and key: the true thing, and what sort of description it is."""
+        self.names: dict[tuple[str, bytes], str] = {}
+        """What each description calls its thing, to show with errors."""
 
     def take(self, url: str, body: bytes, media_type: str = "text/html") -> dict[bytes, Contribution]:
         """Add a page; return its things by key."""
@@ -99,6 +101,7 @@ class World:
         for key, each in self.take(url, write(thing).encode()).items():
             if any(" ".join(label[2].split()) == " ".join(name.split()) for label in each.labels):
                 self.mentions[url, key] = (truth, sort)
+                self.names[url, key] = name
                 return
 
     def draw_digits(self, count: int) -> str:
@@ -309,7 +312,8 @@ def publish_demo(world: World) -> None:
 
 def judge(world: World, errors: int) -> bool:
     """Index all pages, compare pairs, and print the result."""
-    with tempfile.TemporaryDirectory() as folder:
+    # Threads of the text index may still delete files of merged segments after it is closed.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         paths = IndexPaths(Path(folder))
         view = TextView(paths)
         for start in range(0, len(world.outcomes), 500):
@@ -335,7 +339,8 @@ def judge(world: World, errors: int) -> bool:
             row[4] += is_same and is_key
         if is_joined and not is_same and errors > 0:
             errors -= 1
-            print(f"  wrong: {sort} {one[0]} = {sort2} {other[0]}")
+            names = [world.names.get(each, "") for each in (one, other)]
+            print(f"  wrong: {sort} {one[0]} {names[0]!r} = {sort2} {other[0]} {names[1]!r}")
     print(f"{len(world.outcomes):,} pages, {len(world.mentions):,} descriptions\n")
     print(f"{'':8} {'true pairs':>10} {'joined':>8} {'precision':>10} {'recall':>8}   by IRI only: precision, recall")
     for name, (same, joined, right, keyed, key_right) in rows.items():

@@ -326,7 +326,7 @@ class Crawl:
 
         CSV and Excel, and Parquet with `columns`, have one row a thing instead, as `things` gives them. `graph`, `property`,
         `syntax` and the same with `without_` before them choose pages by a pattern and statements (`docs/export.md`). With
-        `canonical`, things that were found to be one have one IRI.
+        `canonical`, things that were found to be one have one IRI; in tables they always have.
         """
         from rdfspider.search.export import has_things
         from rdfspider.search.name_lookup import list_names
@@ -336,8 +336,6 @@ class Crawl:
         asked = _make_choice(site=site, type=type, ontology=ontology, **choice)
         if columns is None and not has_things(path, format):
             return self.indexes.export(path, format, asked, on_page, canonical=canonical)
-        if canonical:
-            raise UsageError("canonical IRIs are for exports of statements: a table has one row a thing on each page")
         names = list_names(columns)
         return self.indexes.export_things(path, format, asked, names, make_several(several, separator), on_page)
 

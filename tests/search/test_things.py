@@ -74,7 +74,11 @@ def test_things_that_are_the_same_are_one_row(tmp_path: Path) -> None:
         "https://2.example/": say(2, jobTitle="poet"),
     }
     with index_pages(tmp_path / "c", pages) as crawl:
-        assert crawl.things("Person", ["id", "jobTitle"]).rows == [("https://1.example/#ada", "poet")]
+        assert crawl.things("Person", ["id", "jobTitle"]).rows == [("https://2.example/#ada", "poet")]
+        # Also where only another of its names is chosen.
+        assert crawl.things("Person", "id", site="1.example").rows == [("https://2.example/#ada",)]
+        crawl.export(tmp_path / "people.csv", type="Person", columns=["id", "jobTitle"], canonical=True)
+        assert (tmp_path / "people.csv").read_text().splitlines()[1:] == ["https://2.example/#ada,poet"]
 
 
 def test_what_a_thing_says_under_another_class_fills_the_gaps(tmp_path: Path) -> None:

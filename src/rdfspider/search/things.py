@@ -20,7 +20,6 @@ from pyoxigraph import DefaultGraph, Literal, NamedNode, Store
 from rdfspider.errors import RdfspiderError, UsageError
 from rdfspider.formats import SeveralValues
 from rdfspider.index.entities.contributions import find_entity
-from rdfspider.index.identity.components import choose_canonical
 from rdfspider.index.ledger.reader import LedgerReader, PageEntry
 from rdfspider.index.quads.provenance import URL
 from rdfspider.index.quads.selection import MERGE, RDF_TYPE_NODE, Selection, list_things
@@ -283,7 +282,8 @@ def _group_members(
             )
             for _, group in groupby(found, key=itemgetter(0)):
                 members = list(group)
-                yield choose_canonical({each[3] for each in members})[0], [(each[1], each[2]) for each in members]
+                name = next(iter(ledger.find_whole(members[0][3])), members[0][3])
+                yield name, [(each[1], each[2]) for each in members]
         except sqlite3.Error as error:
             raise RdfspiderError(
                 f"what was found could not be noted in the folder for temporary files: {error}"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rdfspider.index.identity.likeness import ANY, find_kind, measure_likeness, share_word, split_words
+from rdfspider.index.identity.likeness import ANY, find_kind, measure_likeness, share_script, share_word, split_words
 from rdfspider.vocabulary.prefixes import FOAF, SCHEMA
 
 
@@ -41,6 +41,8 @@ def test_vocabularies_agree_and_an_unknown_class_says_nothing() -> None:
         ("東京", "東京", 1.0),
         ("Douglas Adams", "ADAMS, Douglas Noël Two", 0.5),
         ("Berlin", "Berlin hotels now cheap", 0.25),
+        ("By Ada Lovelace", "Ada Lovelace", 1.0),
+        ("By", "By", 1.0),
         ("Ada Lovelace", "Ada Byron", 0.0),
         ("Ada", "Bob", 0.0),
     ],
@@ -51,5 +53,5 @@ def test_labels_that_can_name_one_thing(one: str, other: str, likeness: float) -
 
 def test_for_identifiers_one_word_in_common_is_enough() -> None:
     assert share_word(split_words("NIKE Herren Sneaker"), split_words("Nike Air Max 90"))
-    assert share_word(split_words("Москва"), split_words("Moscow"))
+    assert not share_script(split_words("Москва"), split_words("Moscow")), "a title may be translated"
     assert not share_word(split_words("Green tea 90"), split_words("Nike Air Max 90"))

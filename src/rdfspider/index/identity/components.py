@@ -7,7 +7,7 @@ them. So what contradicts is not joined by its weakest evidence. The result depe
 """
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ import msgspec
 
 from rdfspider.index.entities.contributions import URN, Contribution
 from rdfspider.index.identity.evidence import SINGLE, Reason
-from rdfspider.index.identity.likeness import find_kind, measure_likeness, share_word, split_words
+from rdfspider.index.identity.likeness import find_kind, measure_likeness, share_script, share_word, split_words
 from rdfspider.vocabulary.labels import TITLE_RANK
 
 MAX_MEMBERS = 200
@@ -30,7 +30,10 @@ _MAX_KEYS = 200
 """Of one thing, on all pages together."""
 _HALF, _SOME_WORDS = 0.5, 0.3
 """The share of all words that two labels must have in common."""
+_MOST_WORDS = 0.67
+"""On one site, whose things share accounts and addresses: one more word may make another thing of it."""
 _MANY_KEYS = 3
+_HUB = "claimed by many different things"
 _MENTIONS_READ = 4
 _MAX_LABELS = 12
 
@@ -103,14 +106,32 @@ class _Web(NamedTuple):
     is_cut: bool
 
 
-def choose_canonical(ids: Iterable[str]) -> list[str]:
-    """The IDs of things that are one, the canonical one first: IRIs before things without one, the shortest, by alphabet."""
-    return sorted(ids, key=lambda each: (each.startswith(URN), len(each), each))
-
-
 def list_iris(members: Sequence[str]) -> tuple[str, ...]:
     """The IRIs of things that are one, without the canonical one and without those that only blank nodes describe."""
-    return tuple(choose_canonical(each for each in members[1:] if not each.startswith(URN)))
+    return tuple(sorted((each for each in members[1:] if not each.startswith(URN)), key=_rank_id))
+
+
+def list_followers(db: sqlite3.Connection, entities: Iterable[bytes]) -> set[bytes]:
+    """Those of some things that are one which claim to be another of them that does not say so of them. Whoever makes such a
+    claim neither gives the thing its name nor decides what is shown of it."""
+    return _find_followers({each: {key for key, _ in db.execute(_KEYS, (each, _MAX_KEYS))} for each in entities})
+
+
+def _find_followers(keys: Mapping[bytes, Collection[bytes]]) -> set[bytes]:
+    return {one for one, claimed in keys.items() if any(other in keys and one not in keys[other] for other in claimed)}
+
+
+def _sort_members(things: Mapping[bytes, "Thing"], members: Iterable[bytes]) -> list[bytes]:
+    """The canonical one first: IRIs before things without one, those that others claim to be before those others, the
+    shortest, by alphabet."""
+    followers = _find_followers({each: things[each].keys for each in members})
+    return sorted(
+        members, key=lambda each: (things[each].id.startswith(URN), each in followers, *_rank_id(things[each].id))
+    )
+
+
+def _rank_id(name: str) -> tuple[int, str]:
+    return len(name), name
 
 
 def join_things(
@@ -120,14 +141,16 @@ def join_things(
     with it any more. `starts` are things and keys, with how many claims of each have changed."""
     found: dict[bytes, bytes] = {}
     seen: set[bytes] = set()
+    crowd: set[bytes] = set()
     rest = list(starts)
     for start in rest:
         if start in seen:
             continue
-        web = _explore(db, start)
-        seen.update(
-            node for node, claimants in web.claimants.items() if len(claimants) <= MAX_CLAIMANTS or node == start
-        )
+        web = _explore(db, start, crowd)
+        nodes = [node for node, claimants in web.claimants.items() if len(claimants) <= MAX_CLAIMANTS or node == start]
+        seen.update(nodes)
+        if web.is_cut:
+            crowd.update(nodes)
         claimants = web.claimants.get(start, ())
         if len(claimants) > MAX_CLAIMANTS and len(claimants) <= MAX_CLAIMANTS + starts.get(start, 0):
             # It has just become a hub: what it joined before is judged again.
@@ -141,9 +164,7 @@ def join_things(
             continue
         things, groups, _ = _join(db, web, splits)
         for group in groups:
-            by_id = {things[entity].id: entity for entity in group.members}
-            canonical = by_id[choose_canonical(by_id)[0]]
-            found.update(dict.fromkeys(group.members, canonical))
+            found.update(dict.fromkeys(group.members, _sort_members(things, group.members)[0]))
     return found
 
 
@@ -154,11 +175,10 @@ def explain_thing(db: sqlite3.Connection, entity: bytes, splits: "Splits", *, is
         return None
     things, groups, refused = _join(db, web, splits)
     group = next(group for group in groups if entity in group.members)
-    by_id = {things[each].id: each for each in group.members}
-    members = choose_canonical(by_id)
+    members = _sort_members(things, group.members)
     return Component(
+        tuple(things[each].id for each in members),
         tuple(members),
-        tuple(by_id[each] for each in members),
         tuple(sorted(group.edges)),
         tuple(sorted(edge for edge in refused if (edge.one in group.members) != (edge.other in group.members))),
     )
@@ -180,7 +200,8 @@ class Splits:
         return any((a in one and b in other) or (a in other and b in one) for a, b in self._pairs)
 
 
-def _explore(db: sqlite3.Connection, start: bytes) -> _Web:
+def _explore(db: sqlite3.Connection, start: bytes, crowd: Collection[bytes] = ()) -> _Web:
+    """What claims connect with a node. `crowd` are nodes that are known to be connected with too many things."""
     web = _Web({}, {}, False)
     waiting, seen = [start], {start}
     while waiting:
@@ -196,6 +217,8 @@ def _explore(db: sqlite3.Connection, start: bytes) -> _Web:
             if len(web.things) > _MAX_EXPLORED:
                 return web._replace(is_cut=True)
         for other in (*keys, *(() if is_hub else claimants)):
+            if other in crowd:
+                return web._replace(is_cut=True)
             if other not in seen:
                 seen.add(other)
                 waiting.append(other)
@@ -272,8 +295,9 @@ def _list_edges(things: Mapping[bytes, Thing], key: bytes, claimants: list[bytes
     """The evidence of one key: between its target and each thing that claims it, and between those that agree."""
     if len(claimants) > MAX_CLAIMANTS:
         return
-    firsts: list[bytes] = []
-    edges: list[Edge] = []
+    alike: list[bytes] = []
+    crowded: list[bytes] = []
+    sites = _find_crowded_sites(things, claimants) if len(claimants) > _HUB_LABELS else set()
     for entity in claimants:
         reason = things[entity].keys[key]
         if key in things:
@@ -281,19 +305,42 @@ def _list_edges(things: Mapping[bytes, Thing], key: bytes, claimants: list[bytes
         if reason in SINGLE and sum(reason is each for each in things[entity].keys.values()) > 1:
             # Of two identifiers of one sort at least one is not its own.
             continue
+        # A site with too many claimants cannot undo what other sites agree on.
+        (crowded if sites and things[entity].sites <= sites else alike).append(entity)
+    yield from _pair_claimants(things, key, alike)
+    yield from (edge._replace(refusal=edge.refusal or _HUB) for edge in _pair_claimants(things, key, crowded))
+
+
+def _pair_claimants(things: Mapping[bytes, Thing], key: bytes, claimants: list[bytes]) -> list[Edge]:
+    """The evidence between things that claim the same key: each with the first that it agrees with."""
+    firsts: list[bytes] = []
+    edges: list[Edge] = []
+    for entity in claimants:
+        reason = things[entity].keys[key]
         objection = ""
         for first in firsts:
             weaker = max(reason, things[first].keys[key])
-            objection = _object(weaker, things, entity, first)
-            if not objection or first == firsts[-1]:
+            # Of a hub nothing more needs to be known.
+            objection = _HUB if len(firsts) > _HUB_LABELS else _object(weaker, things, entity, first)
+            if not objection or first == firsts[-1] or objection is _HUB:
                 edges.append(Edge(weaker, key, first, entity, objection))
-            if not objection:
                 break
-        if objection or not firsts:
+        if (objection and objection is not _HUB) or not firsts:
             firsts.append(entity)
     if len(firsts) > _HUB_LABELS:
-        edges = [edge._replace(refusal=edge.refusal or "claimed by many different things") for edge in edges]
-    yield from edges
+        edges = [edge._replace(refusal=edge.refusal or _HUB) for edge in edges]
+    return edges
+
+
+def _find_crowded_sites(things: Mapping[bytes, Thing], claimants: Iterable[bytes]) -> set[str]:
+    """The sites that give one key to things with too many different labels."""
+    labels: dict[str, set[frozenset[str]]] = {}
+    for entity in claimants:
+        thing = things[entity]
+        if thing.labels:
+            for site in thing.sites:
+                labels.setdefault(site, set()).add(thing.labels[0])
+    return {site for site, found in labels.items() if len(found) > _HUB_LABELS}
 
 
 def _object(
@@ -315,11 +362,16 @@ def _object(
         return "no label to compare"
     if reason in SINGLE and reason is not Reason.WIKIDATA:
         agree = any(share_word(label, another) for label in one.labels for another in other.labels)
+        # Titles are translated; a stolen number is most often that of a product.
+        agree = agree or (
+            reason is not Reason.GTIN
+            and not any(share_script(label, another) for label in one.labels for another in other.labels)
+        )
     else:
-        # The things of one site share accounts: there more than half of all words must be the same, unless they share several.
-        least = _SOME_WORDS if is_one_site and len(one.keys.keys() & other.keys.keys()) >= _MANY_KEYS else _HALF
+        has_many = is_one_site and len(one.keys.keys() & other.keys.keys()) >= _MANY_KEYS
+        least = _SOME_WORDS if has_many else _MOST_WORDS if is_one_site else _HALF
         likeness = max(measure_likeness(label, another) for label in one.labels for another in other.labels)
-        agree = likeness >= least and (likeness > least or not is_one_site)
+        agree = likeness >= least
     return "" if agree else "different labels"
 
 

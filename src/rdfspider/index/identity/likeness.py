@@ -80,6 +80,7 @@ _OTHERS = {
     _DCAT + "Dataset": "dataset",
 }
 _WORD = re.compile(r"\w+")
+_BYLINE = re.compile(r"by\s+(?=\S)")
 _MAX_LABEL = 300
 _SHORTER_SHARED = 0.6
 """The share of the shorter label's words that alike labels have in common."""
@@ -106,7 +107,7 @@ def _find_kind(iri: str) -> int:
 def split_words(label: str) -> frozenset[str]:
     """The words of a label in the form that is compared."""
     folded = "".join(sign for sign in normalize("NFKD", label[:_MAX_LABEL]) if not combining(sign)).casefold()
-    return frozenset(_WORD.findall(folded))
+    return frozenset(_WORD.findall(_BYLINE.sub("", folded, count=1) if folded.startswith("by") else folded))
 
 
 def measure_likeness(one: frozenset[str], other: frozenset[str]) -> float:
@@ -116,10 +117,13 @@ def measure_likeness(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def share_word(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two labels have a word in common that is no mere number or letter, or are written in different scripts."""
-    if any(len(word) > 1 and not word.isdigit() for word in one & other):
-        return True
-    return _is_latin(one) != _is_latin(other)
+    """Whether two labels have a word in common that is no mere number or letter."""
+    return any(len(word) > 1 and not word.isdigit() for word in one & other)
+
+
+def share_script(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two labels can be compared: both have words in Latin letters, or neither."""
+    return _is_latin(one) == _is_latin(other)
 
 
 def _is_latin(words: frozenset[str]) -> bool:

@@ -18,7 +18,7 @@ from xxhash import xxh3_64_intdigest
 from rdfspider.archive.outcomes import Effect, Outcome, OutcomeStamp, round_time
 from rdfspider.index.entities.contributions import URN, Contribution, PageReading
 from rdfspider.index.entities.nodes import PageSummary
-from rdfspider.index.identity.components import MAX_MEMBERS, Splits, join_things
+from rdfspider.index.identity.components import MAX_MEMBERS, Splits, join_things, list_followers
 from rdfspider.index.identity.evidence import Claim
 from rdfspider.results import NameKind, Role
 
@@ -333,6 +333,10 @@ class Ledger:
             return total
         find = "SELECT page FROM mentions WHERE entity = ?"
         return len({page for entity in entities for (page,) in self._db.execute(find, (entity,))})
+
+    def list_followers(self, entities: Sequence[bytes]) -> set[bytes]:
+        """Those of some entities that are one which only claim to be another of them."""
+        return list_followers(self._db, entities)
 
     def list_ids(self, entities: Sequence[bytes]) -> list[str]:
         """The IDs of entities, in the same order."""

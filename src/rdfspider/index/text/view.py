@@ -30,7 +30,7 @@ from msgspec.structs import replace
 from rdfspider.archive.outcomes import Effect, Outcome, make_stamp
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.errors import UsageError
-from rdfspider.index.entities.contributions import PageReading, read_page
+from rdfspider.index.entities.contributions import URN, PageReading, read_page
 from rdfspider.index.identity.evidence import list_claims
 from rdfspider.index.identity.splits import SplitRules
 from rdfspider.index.layout import IndexPaths, advise_rebuild
@@ -46,6 +46,7 @@ from rdfspider.index.text.documents import (
     make_page_id,
 )
 from rdfspider.index.text.fields import CURSOR_ID, build_schema
+from rdfspider.index.text.own_site import prefer_own
 from rdfspider.index.view import Cursors
 from rdfspider.urls import host_of
 from rdfspider.vocabulary.terms import replace_surrogates
@@ -301,11 +302,20 @@ class TextView:
         else:
             mentions, sites = self._ledger.list_mentions(entity)
         try:
+            if len(sites) > 1:
+                mentions = prefer_own(mentions, self._find_own_sites(whole, names or [mentions[0].contribution.id]))
             return encode(build_entity(entity, mentions, sites, sources, names))
         except Exception as error:
             self.failed += 1
             _log.warning("%s is not in the text index", make_entity_id(entity), exc_info=error)
             return ""
+
+    def _find_own_sites(self, whole: Sequence[bytes], names: Sequence[str]) -> set[str]:
+        """Return the sites on which the IRIs of an entity are; of several that are one, not those of IRIs that only claim it."""
+        followers = self._ledger.list_followers(whole) if len(whole) > 1 else ()
+        own = [name for each, name in zip(whole, names, strict=True) if each not in followers] or names
+        hosts = {host_of(name.partition("#")[0].partition("?")[0]).lower() for name in own if not name.startswith(URN)}
+        return {self._domains.domain(host) for host in hosts if host}
 
     def _build_deferred(self) -> dict[bytes, int]:
         """Build deferred entities for `_REST_S` seconds."""
