@@ -289,6 +289,25 @@ def test_hostile_statements_raise_nothing() -> None:
         _VALIDATORS["google"].check("no url at all", {"jsonld": text, "microdata": text})
 
 
+SCHEMA = "http://schema.org/"
+OFFERS = [f"<u:x> <{SCHEMA}offers> _:o{at % 3} <g> ." for at in range(3_000)]
+PRICES = [f'_:o{at % 3} <{SCHEMA}price> "{at}" <g> .' for at in range(3_000)]
+HOSTILE = {
+    "classes": [f"_:a <{RDF_TYPE}> <{SCHEMA}C{at}> <g> ." for at in range(5_000)],
+    "dangling": [f"_:a{at} <{SCHEMA}brand> <{URL}#{at}> <g> ." for at in range(5_000)],
+    "long names": [f"_:a{at} <{SCHEMA}{'x' * 5_000}{at}> _:a{at + 1} <g> ." for at in range(500)],
+    "shared parts": [f"<u:x> <{RDF_TYPE}> <{SCHEMA}Product> <g> .", *OFFERS, *PRICES],
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_findings_of_hostile_pages_are_few_and_short(name: str) -> None:
+    text = "\n".join(HOSTILE[name]) + "\n"
+    found = _VALIDATORS["google"].check(URL, {"jsonld": text, "microdata": text, "rdfa": text})
+    assert len(found) <= MAX_FINDINGS
+    assert max((len(each.path) + len(each.message) + len(each.type) for each in found), default=0) < 3_000
+
+
 TERMS = (
     '|_:a|<a>|"|"x|"x"|<|.|<g> .|<http://schema.org/price>|<http://schema.org/offers>|<http://schema.org/Offer>|'
     f"<http://schema.org/availability>|<{RDF_TYPE}>"

@@ -1,5 +1,8 @@
 """Findings of many pages, added up."""
 
+import pytest
+
+from rdfspider.validate import totals as totals_module
 from rdfspider.validate.findings import ERROR, HINT, WARNING, Finding
 from rdfspider.validate.totals import EXAMPLES, Totals
 
@@ -29,3 +32,15 @@ def test_a_class_is_one_row_whatever_property_has_it() -> None:
     )
     [row] = totals.list_rows()
     assert (row.type, row.path, row.count) == ("brand", "", 2)
+
+
+def test_invented_classes_beyond_the_bound_are_counted_by_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(totals_module, "_MAX_KEYS", 2)
+    totals = Totals()
+    for number in range(10):
+        totals.add("https://a.example/", [make(ERROR, "unknown-class", f"C{number}", f"C{number}")])
+    assert [(row.site, row.type, row.count) for row in totals.list_rows()] == [
+        ("", "", 8),
+        ("a.example", "C0", 1),
+        ("a.example", "C1", 1),
+    ]

@@ -32,7 +32,7 @@ from rdfspider.vocabulary.terms import graph_term
 
 MAX_FINDINGS = 1_000
 """The most findings of a page, before equal ones are counted together."""
-_VALUE_CHARS = 200
+_VALUE_CHARS, _MESSAGE_CHARS = 200, 500
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _BARE_HOST = re.compile(r"www\.[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?:[/?#>]|$)", re.IGNORECASE)
 _TEMPLATE = re.compile(r"\{[\w?&, ]+\}")
@@ -88,11 +88,11 @@ class _PageCheck:
             Finding(
                 severity,
                 verdict.rule,
-                verdict.message,
+                verdict.message[:_MESSAGE_CHARS],
                 self._url,
                 one.syntax,
                 path,
-                one.find_classes(thing).name,
+                one.find_classes(thing).name[:_VALUE_CHARS],
                 value[:_VALUE_CHARS],
                 thing,
             )

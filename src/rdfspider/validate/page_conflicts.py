@@ -5,6 +5,7 @@ no address or number that would tell them apart. A post and the recipe in it may
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from rdfspider.validate.conflict_rules import find_meanings, find_sides, is_single
 from rdfspider.validate.statements import SyntaxStatements, read_text
@@ -20,6 +21,8 @@ _MARKS = frozenset(
 )
 """Properties that tell things apart, if both have one and no value is the same."""
 _MAX_THINGS = 200
+_MAX_VALUES = 100
+"""The most values of a property, and of parts with it, that are compared."""
 
 Conflict = tuple[SyntaxStatements, str, str, Verdict]
 """The syntax of one value, the thing, the path below it, and what is wrong."""
@@ -95,11 +98,21 @@ def _write(texts: Iterable[str]) -> str:
 def _list_single(one: SyntaxStatements, thing: str) -> dict[str, list[str]]:
     """Return the values by path of the properties that have one value, also those of parts."""
     found: dict[str, list[str]] = {}
+    parts: dict[str, str] = {}
     for term, value in one.things.get(thing, ()):
-        if value[0] == '"' and is_single(term.name):
-            found.setdefault(term.name, []).append(read_text(value))
-        elif value[0] == "_" and term.name in _PARTS:
-            for inner, text in one.things.get(value, ()):
-                if text[0] == '"' and is_single(inner.name):
-                    found.setdefault(f"{term.name}.{inner.name}", []).append(read_text(text))
+        if value[0] == '"':
+            _add_single(found, term.name, "", value)
+        elif value[0] == "_" and term.name in _PARTS and len(parts) < _MAX_VALUES:
+            parts[value] = term.name
+    for part, name in parts.items():
+        for inner, text in islice(one.things.get(part, ()), _MAX_THINGS):
+            if text[0] == '"':
+                _add_single(found, inner.name, f"{name}.", text)
     return found
+
+
+def _add_single(found: dict[str, list[str]], name: str, start: str, literal: str) -> None:
+    if is_single(name):
+        known = found.setdefault(f"{start}{name}", [])
+        if len(known) < _MAX_VALUES:
+            known.append(read_text(literal))

@@ -18,6 +18,8 @@ from rdfspider.vocabulary.schema_terms import find_lineage, load_properties
 
 OFF = "off"
 """Instead of a severity: the rule does not hold."""
+_MOST = 4_096
+"""The most sets of classes whose rules are remembered; pages can invent any number of them."""
 _KEYS = frozenset(("title", "extends", "severity", "classes", "vocabularies"))
 _CLASS_KEYS = frozenset(("required", "recommended", "subclasses", "parts"))
 
@@ -75,6 +77,8 @@ class Profile:
         """Return the rules for a thing of these classes: of each its own, else those of its nearest superclass."""
         found = self._found.get(names)
         if found is None:
+            if len(self._found) >= _MOST:
+                self._found.clear()
             rules = {rule.name: rule for name in sorted(names) if (rule := self._find_rule(name))}
             found = self._found[names] = tuple(rules.values())
         return found

@@ -14,6 +14,12 @@ MAX_STATEMENTS = 20_000
 """The most statements of a syntax that are read; no page of use to people has as many."""
 _TYPE = f"<{RDF_TYPE}>"
 _MAX_DEPTH = 8
+_MAX_TYPES = 100
+"""The most classes of a thing that are read."""
+_NAME_CHARS = 200
+"""How much of a name a path has."""
+_MAX_CHARS = 20_000
+"""How much of a literal is read."""
 _MAPPED = frozenset(("microformats", "meta", "feed", "page"))
 """Syntaxes that authors write without schema.org: its terms are our own mapping."""
 
@@ -23,7 +29,7 @@ Values = list[tuple[PropertyTerm, str]]
 class SyntaxStatements:
     """The things of a page as one syntax describes them."""
 
-    __slots__ = ("_nquads", "_parents", "syntax", "things", "types")
+    __slots__ = ("_nquads", "_parents", "_subjects", "syntax", "things", "types")
 
     def __init__(self, syntax: str, nquads: str, terms: PropertyTerms) -> None:
         self.syntax = syntax
@@ -33,6 +39,7 @@ class SyntaxStatements:
         """The values of each thing's properties, in their order."""
         self._nquads = nquads
         self._parents: dict[str, tuple[str, str]] | None = None
+        self._subjects: frozenset[str] | None = None
         self._read(nquads, terms)
 
     def _read(self, nquads: str, terms: PropertyTerms) -> None:
@@ -49,7 +56,9 @@ class SyntaxStatements:
                 # Archives made elsewhere may have lines that are no quads.
                 continue
             if predicate == _TYPE:
-                types[subject] = (*types.get(subject, ()), rest[:end])
+                known_types = types.get(subject, ())
+                if len(known_types) < _MAX_TYPES:
+                    types[subject] = (*known_types, rest[:end])
             elif (term := terms[predicate]) is not None:
                 value = rest[:end]
                 known = things.get(subject)
@@ -64,12 +73,11 @@ class SyntaxStatements:
 
     def is_described(self, thing: str) -> bool:
         """Return whether there is any statement about a thing, with whatever property."""
-        return (
-            thing in self.things
-            or thing in self.types
-            or f"\n{thing} " in self._nquads
-            or self._nquads.startswith(f"{thing} ")
-        )
+        if thing in self.things or thing in self.types:
+            return True
+        if self._subjects is None:
+            self._subjects = frozenset(line.partition(" ")[0] for line in self._nquads.split("\n"))
+        return thing in self._subjects
 
     @property
     def parents(self) -> Mapping[str, tuple[str, str]]:
@@ -92,12 +100,12 @@ class SyntaxStatements:
             thing, name = above
             path.insert(0, name)
         start = self.find_classes(thing).name
-        return ".".join((start, *path) if start or not path else path)
+        return ".".join(step[:_NAME_CHARS] for step in ((start, *path) if start or not path else path))
 
 
 def read_text(literal: str) -> str:
-    """Return the text of a literal of N-Quads."""
-    return unescape(literal[1 : literal.rindex('"')])
+    """Return the text of a literal of N-Quads, cut if it is very long."""
+    return unescape(literal[1 : min(literal.rindex('"'), _MAX_CHARS)])
 
 
 def read_syntaxes(

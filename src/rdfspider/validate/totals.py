@@ -8,7 +8,7 @@ from rdfspider.validate.findings import ABOUT_CLASSES, Finding, Severity
 
 EXAMPLES = 3
 _MAX_KEYS = 20_000
-"""The most rows; what occurs on more sites is counted under the site `""`."""
+"""The most rows; what is beyond is counted by rule alone, under the site `""`."""
 
 
 @dataclass(slots=True)
@@ -53,7 +53,8 @@ class Totals:
             has_property = "." in found.path and found.rule not in ABOUT_CLASSES
             key = (site, found.type, found.rule, found.path.rpartition(".")[2] if has_property else "")
             if key not in self._rows and len(self._rows) >= _MAX_KEYS:
-                key = ("", *key[1:])
+                # Pages can invent any number of classes and properties, but not of rules.
+                key = ("", "", found.rule, "")
             row = self._rows.get(key)
             if row is None:
                 row = self._rows[key] = Total(*key[:3], found.severity, key[3], message=found.message)

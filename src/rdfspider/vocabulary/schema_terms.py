@@ -88,14 +88,13 @@ def suggest_property(name: str) -> str:
 @lru_cache(maxsize=4096)
 def suggest_member(name: str, enumerations: frozenset[str]) -> str:
     """Return the member of one of the enumerations that a text may mean; empty if there is none."""
-    members = (member for member, enumeration in load_members().items() if enumeration in enumerations)
-    return _suggest("".join(sign for sign in name if sign.isalnum()), _spell(members))
+    return _suggest("".join(sign for sign in name if sign.isalnum()), _load_member_spellings(enumerations))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=4096)
 def suggest_term(name: str, terms: frozenset[str]) -> str:
     """Return the one of some terms that a misspelt name may mean; empty if there is none."""
-    return _suggest(name, _spell(terms))
+    return _suggest(name, _load_term_spellings(terms))
 
 
 def _suggest(name: str, spellings: "_Spellings") -> str:
@@ -139,6 +138,16 @@ def _load_class_spellings() -> _Spellings:
 @cache
 def _load_property_spellings() -> _Spellings:
     return _spell(load_properties())
+
+
+@lru_cache(maxsize=256)
+def _load_member_spellings(enumerations: frozenset[str]) -> _Spellings:
+    return _spell(member for member, enumeration in load_members().items() if enumeration in enumerations)
+
+
+@lru_cache(maxsize=256)
+def _load_term_spellings(terms: frozenset[str]) -> _Spellings:
+    return _spell(terms)
 
 
 @cache
