@@ -87,8 +87,10 @@ IDENTIFIERS = tuple(
 )
 """Properties that identify a product within its site, the most reliable first."""
 DATES = _rank(
-    (SCHEMA + "datePublished", SCHEMA + "startDate", SCHEMA + "uploadDate", SCHEMA + "datePosted"),
+    (SCHEMA + "datePublished", SCHEMA + "startDate", SCHEMA + "datePosted"),
     (_ARTICLE + "published_time", DCTERMS + "issued"),
+    # A recipe with a video has that of the video too.
+    (SCHEMA + "uploadDate",),
     (DCTERMS + "date", DC + "date", SCHEMA + "dateCreated", DCTERMS + "created"),
     (SCHEMA + "dateModified", DCTERMS + "modified", OG + "updated_time", _ARTICLE + "modified_time"),
 )

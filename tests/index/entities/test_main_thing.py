@@ -7,7 +7,9 @@ import pytest
 
 import rdfspider
 from rdfspider.index.entities.contributions import Contribution, PageReading, read_page
+from rdfspider.index.text.highlights import choose_facts
 from rdfspider.results import Role
+from rdfspider.vocabulary.dates import write_date
 from rdfspider.vocabulary.prefixes import SCHEMA
 
 PAGE = "https://kitchen.example/wings"
@@ -46,6 +48,15 @@ def label_of(reading: PageReading) -> str:
 
 def roles(reading: PageReading) -> dict[str, Role]:
     return {each.labels[0][2]: each.role for each in reading.contributions.values()}
+
+
+def test_a_recipe_has_its_own_date_and_time_and_not_those_of_its_video() -> None:
+    video = {"@type": "VideoObject", "name": RECIPE["name"], "duration": "PT2M", "uploadDate": "2019-03-19"}
+    found = main_of(read({**RECIPE, "datePublished": "2023-01-12", "totalTime": "PT40M"}, video))
+    assert found is not None and "VideoObject" in types_of(found) and found.date
+    assert write_date(found.date[1]) == "2023-01-12"
+    facts = choose_facts([found], [RECIPE["name"]])
+    assert [text for _, text in facts] == ["Ada Cook", "40 minutes", "12 January 2023"]
 
 
 def test_what_tells_of_one_thing_at_one_url_is_one_thing_with_several_types() -> None:

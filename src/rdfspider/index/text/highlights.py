@@ -27,7 +27,7 @@ _GROUPS = (
     "author director byArtist creator composer maker",
     "jobTitle hasOccupation role",
     "hiringOrganization worksFor affiliation organization-name memberOf",
-    "duration totalTime cookTime timeRequired",
+    "totalTime cookTime duration timeRequired",
     "startDate datePublished published_time issued dateCreated created uploadDate datePosted birthDate birth foundingDate date",
     "location address jobLocation addressLocality locality birthPlace homeLocation contentLocation based_near spatial",
     "brand manufacturer",
@@ -47,7 +47,7 @@ themselves show what kind of entity it is, so its class does not matter."""
 _SINGLE = frozenset(
     at
     for at, group in enumerate(_GROUPS)
-    if group.split()[0] in ("price", "duration", "startDate", "isbn", "ratingValue", "gtin", "dateModified")
+    if group.split()[0] in ("price", "totalTime", "startDate", "isbn", "ratingValue", "gtin", "dateModified")
 )
 """Groups of which only one value is shown."""
 _PRICES = "price lowPrice minPrice priceCurrency currency hasCurrencyValue hasCurrency"
