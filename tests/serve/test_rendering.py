@@ -107,6 +107,8 @@ def test_properties_are_named_in_words_with_their_prefix_where_names_are_equal()
     assert drawn[published] == f'<bdi title="schema:datePublished · {published}">date published</bdi>'
     assert Markup(drawn[mine]).striptags() == "title schema"
     assert Markup(drawn[other]).striptags() == "title og"
+    alone = "http://ogp.me/ns#type"
+    assert Markup(write_properties([alone])[alone]).striptags() == "type og"
     assert "<b>" not in write_properties(["http://a.test/#<b>"])["http://a.test/#<b>"]
 
 

@@ -19,7 +19,14 @@ from rdfspider import __version__
 from rdfspider.results import MAX_TYPES, Marked
 from rdfspider.vocabulary.class_kinds import is_layout
 from rdfspider.vocabulary.labels import is_visible
-from rdfspider.vocabulary.names import find_local_name, find_readable_name, name_ontology, shorten_iri, split_iri
+from rdfspider.vocabulary.names import (
+    find_local_name,
+    find_readable_name,
+    is_for_programs,
+    list_prefixes,
+    shorten_iri,
+    split_iri,
+)
 from rdfspider.vocabulary.readable_values import write_iso_date
 from rdfspider.vocabulary.terms import fold_iri
 
@@ -132,19 +139,20 @@ def write_types(iris: Sequence[str]) -> list[tuple[str, Markup]]:
 
 
 def write_properties(iris: Iterable[str]) -> dict[str, Markup]:
-    """Properties with their names for people: date published, with schema:datePublished and the IRI as its title. Where
-    several have the same name, the prefix follows."""
+    """Properties with their names for people: date published, with schema:datePublished and the IRI as its title. The prefix
+    follows where several have the same name, and names that are for one program, such as og:type."""
     names = {iri: find_readable_name(iri) for iri in iris}
     uses = Counter(names.values())
-    drawn = {iri: _draw_name(name, (iri[:MAX_TEXT_CHARS],)) for iri, name in names.items()}
-    return {iri: name if uses[names[iri]] == 1 else name + _draw_prefix(iri) for iri, name in drawn.items()}
+    return {
+        iri: _draw_name(name, (iri[:MAX_TEXT_CHARS],)) + _draw_prefix(iri, is_needed=uses[name] > 1)
+        for iri, name in names.items()
+    }
 
 
-def _draw_prefix(iri: str) -> Markup:
-    prefix = name_ontology(split_iri(iri)[0])
-    return (
-        Markup(' <small class="prefix">{}</small>').format(cut_middle(clean_text(prefix), 40)) if prefix else Markup("")
-    )
+def _draw_prefix(iri: str, *, is_needed: bool) -> Markup:
+    prefix = next(iter(list_prefixes(split_iri(iri)[0])), "")
+    is_shown = prefix and (is_needed or is_for_programs(iri))
+    return Markup(" <small>{}</small>").format(prefix) if is_shown else Markup("")
 
 
 @lru_cache(maxsize=4096)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from urllib.parse import unquote
 
-from rdfspider.vocabulary.prefixes import KNOWN_AS, NAMESPACES
+from rdfspider.vocabulary.prefixes import KNOWN_AS, NAMESPACES, PREFIXES
 
 _NOT_A_NAME = re.compile(r"\W+", re.ASCII)
 _MAX_NAME = 100
@@ -13,6 +13,7 @@ _MAX_NAME = 100
 _SEAM = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[\W_]+")
 _NAMING_SCHEMES = ("urn:", "tag:", "info:")
 """Schemes of namespaces that are no addresses."""
+_SERVICES = frozenset(PREFIXES[name] for name in ("og", "fb", "twitter", "article", "product"))
 
 
 @lru_cache(maxsize=4096)
@@ -90,6 +91,11 @@ def shorten_iri(iri: str) -> str:
     namespace, name = split_iri(iri)
     prefixes = list_prefixes(namespace)
     return f"{prefixes[0]}:{name}" if prefixes and name else iri
+
+
+def is_for_programs(iri: str) -> bool:
+    """Return whether a property is of a vocabulary that pages use for the programs of one service, such as OpenGraph."""
+    return split_iri(iri)[0] in _SERVICES
 
 
 def put_known_first(iris: Iterable[str]) -> list[str]:

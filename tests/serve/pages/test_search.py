@@ -92,6 +92,23 @@ def test_a_card_shows_what_is_known_of_a_thing(site: Serving) -> None:
     assert [link.get("href") for link in card.cssselect(".said a")] == ["/page?url=https://tea.example/green"]
 
 
+@pytest.mark.parametrize(
+    ("asked", "table"),
+    [
+        ({"q": "type:Product"}, "/things.csv?type=Product"),
+        ({"type": "schema:Product", "site": "tea.example"}, "/things.csv?type=schema:Product&site=tea.example"),
+        ({"q": "type:Product tea"}, None),
+        ({"q": "type:Product", "kind": "page"}, None),
+        ({"q": "type:Product", "year": "2021"}, None),
+        ({"q": "tea"}, None),
+    ],
+)
+def test_things_of_a_class_can_be_kept_as_a_table(site: Serving, asked: dict[str, str], table: str | None) -> None:
+    links = [link.get("href") for link in _parse(site.get("/search", **asked)).cssselect("#downloads a")]
+    assert links[:1] == ([table] if table else [])
+    assert table is None or "Green tea" in site.get(table).text
+
+
 def test_what_two_sites_say_is_one_card(site: Serving) -> None:
     page = _parse(site.get("/search", q="black"))
     [card] = page.cssselect(".hit")

@@ -33,7 +33,7 @@ from rdfspider.vocabulary.labels import (
     SAME_AS,
     decode_references,
 )
-from rdfspider.vocabulary.names import find_short_name, shorten_iri
+from rdfspider.vocabulary.names import find_short_name, is_for_programs, shorten_iri
 from rdfspider.vocabulary.prefixes import SCHEMA
 from rdfspider.vocabulary.terms import GENID, fold_iri
 
@@ -49,7 +49,7 @@ _STEP_FRAME = frozenset((RDF_TYPE, *(SCHEMA + name for name in ("name", "text", 
 _NESTED_SHOWN = 1_000
 _ALIASES_SHOWN = 20
 _HEADS = ("property", "path", "node", "value", "kind", "language", "datatype", "page", "fetched", "syntaxes")
-# Names and descriptions come first for the reader; other names and types come last, as the top of the page has them.
+# Names and descriptions come first for the reader; what is for programs, other names and types come last.
 _FIRST, _LAST = (LABELS, DESCRIPTIONS), (SAME_AS, (RDF_TYPE,))
 
 
@@ -286,7 +286,7 @@ def _sort_properties(properties: Iterable[EntityProperty]) -> list[EntityPropert
         for at, group in enumerate(_LAST):
             if each.iri in group:
                 return 9 + at, 0, "", each.iri
-        return 5, 0, find_short_name(each.iri), each.iri
+        return 5 + is_for_programs(each.iri), 0, find_short_name(each.iri), each.iri
 
     return sorted(properties, key=rank)
 

@@ -1,5 +1,6 @@
 """The search page: a query and filters enter, results as cards with facets leave; and suggestions while somebody types."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from typing import Any
 from rdfspider.errors import UnindexedError
 from rdfspider.results import MAX_RESULTS, Facet, FacetCount, Hit, HitKind, NameCount, Results, Suggestion
 from rdfspider.search.indexes import FACET_TITLES, find_asked_kind, name_value
+from rdfspider.serve.pages.things import list_downloads
 from rdfspider.serve.rendering import MAX_TEXT_CHARS, clean_text, cut_middle, make_address
 from rdfspider.serve.replies import CsvTable, PageReply, PageRequest, Parameter, SitePage
 from rdfspider.vocabulary.names import find_local_name, find_short_name, list_prefixes, split_iri
@@ -28,6 +30,7 @@ _HEADS = ("kind", "id", "label", "types", "snippet", "url", "image", "facts", "p
 # Per field; nobody chooses more.
 _MAX_CHOSEN = 20
 _NAME_CHARS = 48
+_TYPE_ALONE = re.compile(r"type:([^\s\"()*]+)")
 _QUESTION = Parameter("q", "Words, and more: see the documentation of search.")
 
 
@@ -101,6 +104,7 @@ def show_search(request: PageRequest) -> PageReply:
         "pages": min(-(-results.total // limit), most_pages),
         "reachable": most_pages * limit,
         "facets": [selection.make_choices(facet) for facet in results.facets if facet.counts],
+        "downloads": _list_tables(request, selection, kind),
     }
     return PageReply(
         "search.html",
@@ -163,6 +167,18 @@ def _find_kind(request: PageRequest) -> str:
     """The requested kind of results, from the query or the parameter; empty if neither names one."""
     kind = find_asked_kind(request.get("q")) or request.get("kind")
     return kind if kind in (HitKind.ENTITY, HitKind.PAGE) else ""
+
+
+def _list_tables(request: PageRequest, selection: "FacetSelection", kind: str) -> list[tuple[str, str]]:
+    """The results as tables with one row a thing, where they are just the things of one class, or those of a site."""
+    question = request.get("q").strip()
+    asked = _TYPE_ALONE.fullmatch(question)
+    classes = (*(asked.groups() if asked else ()), *selection.chosen.get("type", ()))
+    sites = selection.chosen.get("site", ())
+    is_more = (question and not asked) or not selection.chosen.keys() <= {"type", "site"}
+    if is_more or kind == HitKind.PAGE or len(classes) != 1 or len(sites) > 1:
+        return []
+    return list_downloads(classes[0], *sites)
 
 
 def _make_row(hit: Hit) -> Sequence[object]:

@@ -33,11 +33,13 @@ def show_things(request: PageRequest) -> PageReply:
     )
 
 
-def list_downloads(name: str) -> list[tuple[str, str]]:
+def list_downloads(name: str, site: str = "") -> list[tuple[str, str]]:
     """The formats of such a table and their addresses; without Excel where its library is not installed."""
     formats: dict[str, Callable[[], bool]] = {"csv": lambda: True, "xlsx": has_xlsx, "parquet": lambda: True}
     titles = {"csv": "CSV", "xlsx": "Excel", "parquet": "Parquet"}
-    return [(titles[kind], make_address(f"/things.{kind}", type=name)) for kind, has in formats.items() if has()]
+    return [
+        (titles[kind], make_address(f"/things.{kind}", type=name, site=site)) for kind, has in formats.items() if has()
+    ]
 
 
 def _write_table(request: PageRequest, name: str, file_format: str) -> bytes:
