@@ -97,3 +97,27 @@ def test_what_refers_to_any_of_them_refers_to_it(tmp_path: Path) -> None:
     crawl = index_pages(tmp_path / "crawl", PAGES | {"https://b.example/": book})
     (reference,) = crawl.entity(ADA).references
     assert reference.label == "Notes"
+
+
+def test_a_main_thing_has_all_that_its_card_is_made_of(tmp_path: Path) -> None:
+    url = "https://food.example/soup"
+    graph = {
+        **CONTEXT,
+        "@graph": [
+            {"@id": url, "@type": "WebPage", "name": "Potato Soup - Food", "mainEntity": {"@id": f"{url}#recipe"}},
+            {"@id": f"{url}#article", "@type": "Article", "headline": "Potato Soup", "wordCount": 300}
+            | {"mainEntityOfPage": {"@id": url}},
+            {"@id": f"{url}#recipe", "@type": "Recipe", "name": "Potato Soup", "recipeYield": "4"},
+        ],
+    }
+    crawl = index_pages(tmp_path / "crawl", {url: graph})
+    (hit,) = crawl.search("potato soup")
+    found = crawl.entity(hit.id)
+    assert (found.iri, found.label, found.types) == (f"{url}#recipe", "Potato Soup", hit.types)
+    assert [value.text for value in found["wordCount"]] == ["300"], "what the article says"
+    names = list(found.properties)
+    assert names.index("http://schema.org/recipeYield") < names.index("http://schema.org/headline")
+    assert found.references == (), "the thing's own nodes do not refer to it"
+    asked = "SERVICE <urn:rdfspider:text> { ?s <urn:rdfspider:text:query> 'potato soup' } ?s a ?type"
+    rows = crawl.query(f"SELECT ?type {{ {asked} }}")
+    assert {row["type"].rpartition("/")[2] for row in rows} == {"Recipe", "Article", "WebPage"}

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from pyoxigraph import NamedNode, Quad, Store
+from pyoxigraph import Literal, NamedNode, Quad, Store
 
 from rdfspider.index.quads.counting import count_references, count_values, list_references
 from rdfspider.index.quads.described import SOURCES_SHOWN, ValueReader, find_time, rank_source
@@ -16,6 +16,7 @@ from rdfspider.index.quads.selection import MERGE, RDF_TYPE_NODE, is_page
 from rdfspider.results import MergeReason, NameKind, Source, StatedValue, ValueKind
 from rdfspider.urls import is_valid_iri
 from rdfspider.validate.conflict_rules import judge_values
+from rdfspider.vocabulary.class_kinds import ClassKind, find_kind, sort_types
 from rdfspider.vocabulary.labels import LABELS, SAME_AS, clean_label, is_visible
 from rdfspider.vocabulary.names import find_short_name, put_known_first, shorten_iri
 
@@ -181,8 +182,12 @@ class _EntityReader:
         by_property: dict[str, list[Quad]] = {}
         for quad in triples:
             by_property.setdefault(quad.predicate.value, []).append(quad)
+        kinds = _find_kinds(triples)
+        # What documents tell of a thing comes after its own properties.
+        nearest = {name: min(kinds[quad.subject] for quad in quads) for name, quads in by_property.items()}
         properties = {
-            predicate: self._read_property(predicate, by_property[predicate]) for predicate in sorted(by_property)
+            name: self._read_property(name, by_property[name])
+            for name in sorted(by_property, key=lambda name: (nearest[name], name))
         }
         types = properties.get(RDF_TYPE_NODE.value)
         by_name: dict[str, int] = {}
@@ -191,12 +196,12 @@ class _EntityReader:
         chosen = [counted for counted in counts if via in ("", counted.property)]
         return Entity(
             iri=iri,
-            label=_choose_label(properties),
+            label=_choose_label(properties, by_property, kinds),
             types=_choose_types(types, by_property[RDF_TYPE_NODE.value]) if types else (),
             properties=properties,
             nodes=tuple(nodes),
             same=self._list_same(iri, nodes, properties),
-            references=self._read_references(list_references(self._store, chosen, start, REFERENCES_SHOWN)),
+            references=self._read_references(list_references(self._store, nodes, chosen, start, REFERENCES_SHOWN)),
             reference_count=sum(by_name.values()),
             has_more_references=has_more_references,
             things=things,
@@ -311,21 +316,40 @@ class _EntityReader:
 
 
 def _choose_types(types: EntityProperty, quads: Iterable[Quad]) -> tuple[str, ...]:
-    """Return types, those of well-known vocabularies first even if they are not among the values shown."""
+    """Return types in the order of cards, those of well-known vocabularies even if they are not among the values shown."""
     stated = (quad.object.value for quad in quads if isinstance(quad.object, NamedNode))
     found = dict.fromkeys((*(value.text for value in types.values), *stated))
-    return tuple(put_known_first(found)[:VALUES_SHOWN])
+    return tuple(sort_types(put_known_first(found))[:VALUES_SHOWN])
 
 
-def _choose_label(properties: Mapping[str, EntityProperty]) -> str:
-    """Return the label of the best rank that most pages state."""
-    named = [
-        (rank, -value.source_count, clean_label(value.text))
-        for iri, rank in LABELS.items()
-        for value in (properties[iri].values if iri in properties else ())
-        if value.kind == ValueKind.LITERAL and is_visible(value.text[:_NAME_CHARS])
-    ]
-    return min(named)[2] if named else ""
+def _find_kinds(triples: Iterable[Quad]) -> dict[object, int]:
+    """Return the most informative kind of each subject's classes."""
+    kinds: dict[object, int] = {}
+    for quad in triples:
+        kind = len(ClassKind)
+        if quad.predicate == RDF_TYPE_NODE and isinstance(quad.object, NamedNode):
+            kind = find_kind(quad.object.value)
+        kinds[quad.subject] = min(kind, kinds.get(quad.subject, kind))
+    return kinds
+
+
+def _choose_label(
+    properties: Mapping[str, EntityProperty], quads: Mapping[str, Sequence[Quad]], kinds: Mapping[object, int]
+) -> str:
+    """Return the label of the best rank that most pages state; a thing's own comes before those of documents about it."""
+    found = []
+    for iri in LABELS.keys() & properties.keys():
+        nearest: dict[str, int] = {}
+        for quad in quads[iri]:
+            if isinstance(quad.object, Literal):
+                kind = kinds[quad.subject]
+                nearest[quad.object.value] = min(kind, nearest.get(quad.object.value, kind))
+        found += [
+            (nearest.get(value.text, len(ClassKind)), LABELS[iri], -value.source_count, clean_label(value.text))
+            for value in properties[iri].values
+            if value.kind == ValueKind.LITERAL and is_visible(value.text[:_NAME_CHARS])
+        ]
+    return min(found)[-1] if found else ""
 
 
 def _is_called(iri: str, name: str) -> bool:

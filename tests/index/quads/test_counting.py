@@ -28,10 +28,19 @@ def test_each_is_counted_and_listed_once_wherever_pages_begin(store: Store) -> N
         (f"{S}by", "urn:b", 30),
     ]
     assert not has_more
-    listed = [quad for start in range(0, 80, 7) for quad in list_references(store, counts, start, 7)]
+    nodes = ["urn:a", "urn:b"]
+    listed = [quad for start in range(0, 80, 7) for quad in list_references(store, nodes, counts, start, 7)]
     assert len(listed) == len(set(listed)) == 72
     assert [quad.predicate.value for quad in listed] == sorted(quad.predicate.value for quad in listed)
-    assert list(list_references(store, counts, 72, 7)) == []
+    assert list(list_references(store, nodes, counts, 72, 7)) == []
+
+
+def test_what_the_nodes_of_one_thing_say_of_each_other_is_no_reference_to_it(store: Store) -> None:
+    nodes = ["urn:a", "urn:s0", "urn:s1"]
+    counts, _ = count_references(store, nodes, 1000)
+    assert [(count.property, count.uses) for count in counts] == [(f"{S}about", 28), (f"{S}by", 12)]
+    listed = {quad.subject.value for quad in list_references(store, nodes, counts, 0, 50)}
+    assert len(listed) == 40 and listed.isdisjoint(nodes)
 
 
 def test_the_merge_is_counted_without_what_pages_repeat_unless_it_is_too_large(store: Store) -> None:

@@ -225,8 +225,7 @@ class LedgerReader:
             " CROSS JOIN contributions c ON c.page = m.page WHERE m.entity = ? ORDER BY m.rank LIMIT ?",
             (entity, limit),
         )
-        decode = msgspec.msgpack.Decoder(Contribution).decode
-        return [(url, node) for url, data in rows for node in decode(data).nodes]
+        return [(url, node) for url, data in rows for node in _decode_names(data).nodes]
 
     def find_whole(self, entity_id: str) -> list[str]:
         """The IDs of all entities that are one with this, the canonical one first; empty if no page describes it."""
@@ -277,11 +276,15 @@ class LedgerReader:
         return ids[0] if len(ids) == 1 else ""
 
     def list_nodes(self, entity_id: str, limit: int) -> list[str]:
-        """The nodes of an entity in the quad store, and of all that are one with it: IRIs, and blank nodes as `genid:` IRIs."""
-        found: dict[str, None] = {}
-        for each in self.find_whole(entity_id) or [entity_id]:
-            nodes = [node for _, node in self.find_members(each, limit)] if each.startswith(URN) else [each]
-            found.update(dict.fromkeys(nodes))
+        """The nodes of an entity in the quad store, and of all that are one with it: IRIs, and blank nodes as `genid:` IRIs.
+
+        Its own IRIs come first; the documents that tell of it on its pages belong to it, as on its card."""
+        whole = self.find_whole(entity_id)
+        found = dict.fromkeys([each for each in whole or [entity_id] if not each.startswith(URN)][:limit])
+        for each in whole:
+            if len(found) >= limit:
+                break
+            found.update(dict.fromkeys(node for _, node in self.find_members(each, limit)))
         return list(found)[:limit]
 
     def explain_whole(self, entity_id: str) -> tuple[list[MergeReason], list[MergeReason]]:

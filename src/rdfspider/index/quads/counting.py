@@ -47,14 +47,16 @@ def count_merge(store: Store, most: int) -> MergeCounts | None:
 
 
 def count_references(store: Store, nodes: Sequence[str], most: int) -> tuple[list[ReferenceCount], bool]:
-    """Count at most `most` references to the nodes, by property; also return whether there are more."""
+    """Count at most `most` references to the nodes by others, by property; also return whether there are more."""
     found: list[ReferenceCount] = []
+    others = _leave_out(nodes)
     left = most
     for node in nodes:
         # One row above the limit shows that there are more.
         rows = _ask(
             store,
-            f"SELECT ?p (COUNT(*) AS ?n) {{ {{ SELECT ?p {{ ?s ?p {NamedNode(node)} }} LIMIT {left + 1} }} }} GROUP BY ?p",
+            f"SELECT ?p (COUNT(*) AS ?n) {{ {{ SELECT ?p {{ ?s ?p {NamedNode(node)} {others} }} LIMIT {left + 1} }} }} "
+            "GROUP BY ?p",
         )
         for predicate, uses in sorted((row[0].value, int(row[1].value)) for row in rows):
             taken = min(uses, left)
@@ -66,19 +68,27 @@ def count_references(store: Store, nodes: Sequence[str], most: int) -> tuple[lis
     return sorted(found), False
 
 
-def list_references(store: Store, counts: Sequence[ReferenceCount], start: int, most: int) -> Iterator[Quad]:
-    """At most `most` of the counted statements, from `start` on."""
+def list_references(
+    store: Store, nodes: Sequence[str], counts: Sequence[ReferenceCount], start: int, most: int
+) -> Iterator[Quad]:
+    """At most `most` of the statements that were counted for these nodes, from `start` on."""
+    others = _leave_out(nodes)
     for predicate, node, uses in counts:
         if start >= uses:
             start -= uses
             continue
         taken = min(most, uses - start)
         property_term, target = NamedNode(predicate), NamedNode(node)
-        rows = _ask(store, f"SELECT ?s {{ ?s {property_term} {target} }} LIMIT {taken} OFFSET {start}")
+        rows = _ask(store, f"SELECT ?s {{ ?s {property_term} {target} {others} }} LIMIT {taken} OFFSET {start}")
         yield from (Quad(row[0], property_term, target, MERGE) for row in rows)
         start, most = 0, most - taken
         if not most:
             return
+
+
+def _leave_out(nodes: Sequence[str]) -> str:
+    """The condition that a subject is none of several nodes of one thing, which refer to each other."""
+    return f"FILTER(?s NOT IN ({', '.join(str(NamedNode(node)) for node in nodes)}))" if len(nodes) > 1 else ""
 
 
 def count_values(store: Store, node: str, predicate: str, most: int) -> list[tuple[NamedNode | Literal, int]]:

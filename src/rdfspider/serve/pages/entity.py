@@ -93,7 +93,7 @@ def show_entity(request: PageRequest) -> PageReply:
             return _show_attributions(request, entities, found, says)
         is_page = entities.is_page(found)
         uses = entities.find_uses([found.iri])
-        others = _list_others(found)
+        others = _list_others(found, same)
         aliases = entities.read_aliases(found, others[:_ALIASES_SHOWN])
     found = add_entity_syntaxes(found, partial(read_statements, request))
     if request.format == "html":
@@ -271,10 +271,10 @@ def _rank_values(found: Entity, ranks: Mapping[str, int], *kinds: ValueKind) -> 
         yield from (value for value in found.properties[iri].values if value.kind in kinds and value.text.strip())
 
 
-def _list_others(found: Entity) -> list[str]:
+def _list_others(found: Entity, is_same: bool) -> list[str]:
     """The other names of an entity, except those of its members: those merged on request, then those that pages say are the
     same."""
-    merged = (node for node in found.nodes if not node.startswith(GENID))
+    merged = (node for node in found.nodes if is_same and not node.startswith(GENID))
     return [name for name in dict.fromkeys((*merged, *found.same)) if name != found.iri and name not in found.members]
 
 
