@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from tests.search.documents import SCHEMA, Thing, write_index
 
+from rdfspider.index.text import ranking
 from rdfspider.index.text.searcher import TextIndex
 from rdfspider.index.text.suggestions import measure_distance
 
@@ -96,6 +97,27 @@ def test_of_similar_words_the_one_beside_the_others_is_taken(make_index: Callabl
     # Alone, the most frequent one.
     assert index.search("misk").corrected == "mist"
     assert index.search("facial misk").corrected == "facial mask"
+
+
+def test_words_that_are_beside_everything_are_not_taken(make_index: Callable[..., TextIndex]) -> None:
+    index = make_index(
+        *(Thing(f"Chicken {number}", {"description": "so good, and a top dish"}) for number in range(20)),
+        *(Thing(f"Travel {number}", {"description": "so far, and at the top"}) for number in range(20)),
+        *(Thing(f"Chicken soup {number}") for number in range(4)),
+    )
+    assert index.search("chicken sop").corrected == "chicken soup"
+    assert index.search("sop").corrected == "soup", "labels have it"
+    assert index.search("chicken soo").corrected == "", "never a word of two letters"
+
+
+def test_a_word_that_decides_nothing_is_never_taken(
+    make_index: Callable[..., TextIndex], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranking, "MIN_FREQUENT", 10)
+    index = make_index(*(Thing(f"With {number}") for number in range(20)), *(Thing(f"Tea {at}") for at in range(380)))
+    assert index.search("witth tea").corrected == "with tea"
+    index = make_index(*(Thing(f"With {number}") for number in range(30)), *(Thing(f"Tea {at}") for at in range(380)))
+    assert index.search("witth tea").corrected == ""
 
 
 def test_many_unknown_words_take_no_long_time(index: TextIndex) -> None:

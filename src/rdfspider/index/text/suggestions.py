@@ -8,6 +8,7 @@ Every step is bounded, whatever was typed and however many labels there are.
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import sqrt
 from typing import Any
 
 from tantivy import Occur, Query
@@ -18,6 +19,7 @@ from rdfspider.index.text.facets import list_values
 from rdfspider.index.text.fields import ASKED, WORD_FIELDS
 from rdfspider.index.text.query_language import KINDS, VALUE, WORD, WORDS, Clause, Question, parse_question
 from rdfspider.index.text.query_plan import Index, build_plan, has_property
+from rdfspider.index.text.ranking import is_frequent
 from rdfspider.index.text.words import find_word
 from rdfspider.results import Card, HitKind, NameCount, NameKind, Suggestion
 from rdfspider.vocabulary.names import find_short_name, list_prefixes, shorten_iri, split_iri
@@ -35,8 +37,10 @@ _MAX_CHARS = 24
 # Shorter words have too many unrelated neighbours at two edits.
 _MIN_CHARS_FOR_TWO = 5
 _MAX_WORDS = 4
-# Similar words that are compared by the other words of a query.
-_MAX_SIMILAR = 5
+# Similar words of which those that most labels have are compared by the other words of a query, and how many these are.
+_MAX_COMPARED, _MAX_SIMILAR = 50, 6
+# What a word counts beside others that no label has; one that is only in labels counts one more.
+_ANYWHERE = 0.1
 _LABELS = 50
 _DIGITS = "0123456789"
 _MAX_TYPED = 200
@@ -71,8 +75,8 @@ def suggest_question(question: Question, index: Index) -> str:
 def correct_question(question: Question, index: Index) -> str:
     """Return the question's text with its unknown plain words corrected; empty if there is nothing to correct.
 
-    A word is unknown if no document has it in any form. Of the similar words that one is taken that most documents have
-    together with the other words of the question, or else the most frequent one."""
+    A word is unknown if no document has it in any form. Of the similar words that one is taken that goes best with the other
+    words of the question, or else the most frequent one in labels. Words that decide nothing are never taken."""
     words = [
         (clause.start + match.start(), match[0], found[0])
         for group in question.groups
@@ -88,22 +92,28 @@ def correct_question(question: Question, index: Index) -> str:
     unknown = [one for one, word in zip(words, known, strict=True) if not word.count]
     # From the end, so that earlier positions stay valid.
     for start, typed, word in reversed(unknown[:_MAX_WORDS]):
-        if better := _choose_word(_list_similar(word, index, WORD_FIELDS), index, beside):
+        if better := _choose_word(_list_similar(word, index, WORD_FIELDS, _MAX_COMPARED), index, beside):
             text = text[:start] + better + text[start + len(typed) :]
     return text if text != question.text else ""
 
 
 def _choose_word(similar: Sequence[str], index: Index, beside: Sequence[Query]) -> str:
-    """Choose of similar words, the most frequent first, the one that most documents have beside other words."""
-    if not beside or len(similar) < 2:
-        return similar[0] if similar else ""
+    """Choose of similar words the one that goes best with other words: a large share of its documents have them, and
+    many of these have it in their labels. Very short and very frequent words are beside everything."""
+    counts = {word: count_documents(word, index, WORD_FIELDS) for word in similar if len(word) >= _MIN_CHARS}
+    in_labels = {word: index.searcher.doc_freq("label", word) for word in counts}
+    chosen = [word for word in counts if not is_frequent(counts[word], index.searcher.num_docs)]
+    chosen = sorted(chosen, key=lambda word: (-in_labels[word], -counts[word], word))[:_MAX_SIMILAR]
+    if not beside or len(chosen) < 2:
+        return chosen[0] if chosen else ""
     some = Query.boolean_query([(Occur.Should, query) for query in beside])
-    counts = []
-    for word in similar:
+
+    def rate(word: str) -> float:
         both = [(Occur.Must, find_word(index.words, word).query), (Occur.Must, some)]
         found: Any = index.searcher.search(Query.const_score_query(Query.boolean_query(both), 0.0), 1)
-        counts.append(found.count)
-    return similar[counts.index(max(counts))]
+        return float(found.count) / sqrt(counts[word]) * (_ANYWHERE + in_labels[word] / counts[word])
+
+    return max(chosen, key=rate)
 
 
 def _list_words(clause: Clause) -> Iterator[tuple[int, str, tuple[str, ...]]]:
@@ -125,8 +135,8 @@ def suggest_word(word: str, index: Index, fields: Sequence[str] = WORD_FIELDS) -
     return next(iter(_list_similar(word, index, fields)), "")
 
 
-def _list_similar(word: str, index: Index, fields: Sequence[str]) -> list[str]:
-    """List the neighbours of a word that is rare or missing in these fields, the most frequent first, and few."""
+def _list_similar(word: str, index: Index, fields: Sequence[str], most: int = 1) -> list[str]:
+    """List up to `most` neighbours of a word that is rare or missing in these fields, the most frequent first."""
     if not _MIN_CHARS <= len(word) <= _MAX_CHARS or word.isdigit():
         return []
     count = count_documents(word, index, fields)
@@ -136,7 +146,7 @@ def _list_similar(word: str, index: Index, fields: Sequence[str]) -> list[str]:
         counts = {neighbour: count_documents(neighbour, index, fields) for neighbour in neighbours}
         found = [one for one in counts if counts[one] >= max(1, count * _RATIO)]
         if found:
-            return sorted(found, key=lambda one: (-counts[one], one))[:_MAX_SIMILAR]
+            return sorted(found, key=lambda one: (-counts[one], one))[:most]
     return []
 
 
