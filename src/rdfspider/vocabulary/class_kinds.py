@@ -84,6 +84,7 @@ _MAIN = _name(
 _REMARKS = _name(
     SCHEMA, "Review Comment Answer Question UserComments CriticReview UserReview EmployerReview ImageObject"
 )
+_COMMENTS = frozenset((_SIOCT + "Comment", SCHEMA + "Comment"))
 _LISTS = _name(SCHEMA, "CollectionPage SearchResultsPage ItemList OfferCatalog")
 
 
@@ -110,7 +111,12 @@ def is_main_class(iri: str) -> bool:
 @lru_cache(maxsize=4096)
 def is_remark(iri: str) -> bool:
     """Return whether things of a class are only parts where others have them, as is whoever they name: reviews, comments."""
-    return fold_class(iri) in _REMARKS or iri == _SIOCT + "Comment"
+    return fold_class(iri) in _REMARKS or is_comment(iri)
+
+
+def is_comment(iri: str) -> bool:
+    """Return whether members of a class are comments, which are parts whatever else they are: SIOC's are posts, too."""
+    return iri in _COMMENTS
 
 
 @lru_cache(maxsize=4096)

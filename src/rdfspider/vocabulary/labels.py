@@ -45,6 +45,7 @@ _TAG = re.compile(
     r"|table|tbody|td|textarea|tfoot|th|thead|time|tr|ul|video)(?:\s[^<>]{0,1000})?/?>|<!--.{0,1000}?-->",
     re.IGNORECASE | re.DOTALL,
 )
+_CODE = re.compile(r"(?=(?:[^0-9]*[0-9]){10})[A-Za-z0-9_.:~-]{20,}|https?://\S+")
 _BLANKS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 
 
@@ -62,7 +63,7 @@ LABELS = _rank(
 TITLE_RANK = 10
 """The rank of a page's title as a label of what the page is about."""
 NO_LABEL_RANK = 11
-"""The rank of a label that is only the end of the entity's IRI."""
+"""The rank of a label that is only the end of the entity's IRI, or a code."""
 DESCRIPTIONS = _rank(
     (SCHEMA + "description", DCTERMS + "description", DC + "description", _RSS + "description"),
     (OG + "description", SKOS + "definition", DCTERMS + "abstract", SCHEMA + "abstract"),
@@ -99,6 +100,11 @@ DATES = _rank(
 def is_visible(text: str) -> bool:
     """Return whether a text has visible characters."""
     return any(category(sign) not in _UNSEEN and sign not in _BLANKS for sign in text)
+
+
+def is_code(label: str) -> bool:
+    """Return whether a label is an identifier or an address rather than a name: some pages give these as names."""
+    return len(label) >= 12 and " " not in label and _CODE.fullmatch(label) is not None
 
 
 def clean_label(text: str) -> str:

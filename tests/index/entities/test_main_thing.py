@@ -152,6 +152,47 @@ def test_what_a_document_says_of_its_own_iri_is_its_main_thing() -> None:
     assert label_of(reading) == "Left wing"
 
 
+def test_a_post_with_the_same_name_is_the_thing_whatever_it_links_to() -> None:
+    post = (
+        '<article class="h-entry"><h1 class="p-name">Firecracker Chicken Wings</h1>'
+        '<a class="u-url" href="/other-dish">Another dish</a></article>'
+    )
+    for thing in (RECIPE, {"@type": "Article", "@id": f"{PAGE}#article", "headline": RECIPE["name"]}):
+        reading = read(thing, html=post, title="Wings for everybody: Firecracker Chicken Wings")
+        (found,) = (each for each in reading.contributions.values() if each.labels[0][2] == RECIPE["name"])
+        assert found.role == Role.MAIN and {thing["@type"], "h-entry"} <= {*types_of(found)}
+
+
+def test_the_type_that_the_page_states_decides_between_things_with_the_same_claim() -> None:
+    things = [{"@type": "Product", "name": "The Blue Lagoon"}, {"@type": "Book", "name": "The Red Sea Story"}]
+    title = "On The Blue Lagoon and The Red Sea Story"
+    for stated, label in (("book", "The Red Sea Story"), ("product", "The Blue Lagoon")):
+        assert label_of(read(*things, title=title, html=f'<meta property="og:type" content="{stated}">')) == label
+    person = {"@type": "Person", "name": "Ada Lovelace, Countess"}
+    profile = '<meta property="og:type" content="profile">'
+    about = "All about Ada Lovelace, Countess and her engine"
+    assert [label_of(read(person, title=about, html=html)) for html in ("", profile)] == ["", "Ada Lovelace, Countess"]
+
+
+def test_a_review_at_the_url_of_the_thing_is_the_thing() -> None:
+    reading = read(
+        {**RECIPE, "@id": f"{PAGE}#recipe"},
+        {"@type": "Review", "@id": f"{PAGE}#review", "name": RECIPE["name"], "mainEntityOfPage": PAGE},
+        title=RECIPE["name"],
+    )
+    found = main_of(reading)
+    assert found is not None and types_of(found) == ["Recipe", "Review"]
+
+
+def test_of_several_names_the_title_is_the_label_and_a_code_never_is() -> None:
+    several = read({"@type": "Product", "name": ["A book beside it", "The One Device"]}, title="The One Device")
+    assert label_of(several) == "The One Device"
+    code = "a-60a0111a-c2d2-46c8-9e93-b16a374e6ba8"
+    coded = read({"@type": "NewsArticle", "url": PAGE, "name": code, "headline": "A bank fails"}, title="Banks")
+    assert label_of(coded) == "A bank fails"
+    assert [*roles(read({"@type": "Product", "@id": f"{HOME}#p", "name": code}))] == [code], "where there is no other"
+
+
 def test_very_many_claims_are_bounded() -> None:
     many = [{"@type": "Recipe", "name": "Wings", "url": PAGE, "@id": f"{PAGE}#{at}"} for at in range(500)]
     found = main_of(read(*many, title="Wings"))

@@ -82,3 +82,11 @@ def test_parts_that_point_to_each_other_are_read_once() -> None:
     found = main_of(read({"@type": "HowTo", "name": "Ring", "url": PAGE, "step": {"@id": f"{PAGE}#0"}}, *ring))
     assert found is not None
     assert 100 < sum(len(texts) for _, texts in found.parts) <= 300
+
+
+def test_a_comment_is_a_part_whatever_else_it_is() -> None:
+    comment = (
+        '<div about="#comment" typeof="http://rdfs.org/sioc/ns#Post http://rdfs.org/sioc/types#Comment">'
+        '<span property="http://purl.org/dc/terms/title">I disagree</span> <b property="schema:text">Why not?</b></div>'
+    )
+    assert roles(read(RECIPE, title=RECIPE["name"], html=comment))["I disagree"] == Role.PART

@@ -157,6 +157,17 @@ def test_a_page() -> None:
     assert fields["weight"] == pytest.approx(1.0, rel=0.001)
 
 
+def test_the_types_of_a_page_are_its_own_before_those_of_whom_it_names() -> None:
+    url = "https://www.a.example/p"
+    graph = [
+        {"@id": url, "@type": "WebPage", "name": "Glaze"},
+        {"@id": "#o", "@type": "Organization", "name": "Bakels"},
+    ]
+    script = json.dumps({"@context": "https://schema.org", "@graph": graph})
+    card = decode_card(page_fields(make_outcome(url, f'<script type="application/ld+json">{script}</script>')))
+    assert card["types"] == ["http://schema.org/WebPage", "http://schema.org/Organization"]
+
+
 def test_a_repetition_weighs_less_and_says_of_what() -> None:
     fields = page_fields(make_outcome("https://a.example/", person("Ada"), duplicate_of="https://a.example/first"))
     assert fields["weight"] == pytest.approx(0.3, rel=0.001)

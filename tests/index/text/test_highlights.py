@@ -148,3 +148,8 @@ def test_what_pages_tell_other_programs_is_no_fact() -> None:
     statements = rdfspider.extract(html.encode(), url=URL).statements
     (saying,) = read_page(URL, "shop.example", statements).contributions.values()
     assert choose_facts([saying], ["A"]) == ()
+
+
+def test_a_value_that_a_page_repeats_after_the_name_of_the_property_is_told_once() -> None:
+    names = ["Becky Schmieg", "Author: Becky Schmieg", "becky schmieg", "Editor: Ada"]
+    assert tell({"@type": "Recipe", "name": "Pasta", "author": names}) == [("author", "Becky Schmieg, Editor: Ada")]

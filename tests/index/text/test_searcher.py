@@ -425,3 +425,8 @@ def test_any_text_gets_an_answer(index: TextIndex, text: str) -> None:
     found = index.search(text, facets=True)
     assert len(found) <= found.total
     found._repr_html_()
+
+
+def test_a_label_without_spaces_that_is_the_query_is_told_and_counts(index: TextIndex) -> None:
+    (hit, *_) = index.search("東京タワー", explain=True)
+    assert "the label is the query" in [part.reason for part in hit.explanation]

@@ -140,6 +140,7 @@ def read_page(
     graph = read_graph(url, statements)
     own_name = f"<{make_graph_iri(url)}>"
     title = clean_label(title[:MAX_LABEL])
+    _prefer_title(graph, title)
     keys = _find_keys(graph, site)
     urls = (own_name[1:-1], canonical)
     main = [name for name in find_main_nodes(graph, urls, title) if name in keys]
@@ -189,6 +190,19 @@ def _make_contributions(page: _Page, own_name: str, own: Contribution | None, ti
             joined = replace(joined, labels=_choose_labels((*joined.labels, (TITLE_RANK, "", title))))
         contributions[entity] = joined
     return contributions
+
+
+def _prefer_title(graph: Graph, title: str) -> None:
+    """Let each node that has several labels of the best rank have the one that is the page's title: others may be those of
+    things beside it."""
+    wanted = normalise_label(title)
+    for node in graph.nodes.values():
+        best = min(node.labels)[0] if len(node.labels) > 1 else 0
+        for at, (rank, language, text) in enumerate(node.labels if len(node.labels) > 1 else ()):
+            if rank == best and normalise_label(text) == wanted:
+                node.labels[at] = (rank - 1, language, text)
+                node.label = text
+                break
 
 
 def _find_keys(graph: Graph, site: str) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """What a page is about: its nodes, URL and title enter; the nodes that describe its one main thing leave.
 
-Evidence: the page names it (`mainEntity`) or it names the page (`mainEntityOfPage`, its URL), its label is the page's title, or
-it is the only thing of its kind. Documents that tell of it at the same URL (WebPage, Article, h-entry) and descriptions of it in
+Evidence: the page names it (`mainEntity`) or it names the page (`mainEntityOfPage`, its URL), its label is the page's title, it
+is of the page's `og:type`, or it is the only thing of its kind. Documents that tell of it at the same URL (WebPage, Article, h-entry) and descriptions of it in
 other syntaxes belong to it. A page that lists things is about itself, and so is one where two things have the same claim.
 """
 
@@ -10,10 +10,10 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from rdfspider.index.entities.nodes import Graph, Node
-from rdfspider.vocabulary.class_kinds import ClassKind, find_kind, is_list, is_main_class
+from rdfspider.vocabulary.class_kinds import ClassKind, find_kind, is_comment, is_list, is_main_class
 from rdfspider.vocabulary.classes import list_facet_classes
 from rdfspider.vocabulary.labels import normalise_label
-from rdfspider.vocabulary.prefixes import FOAF, SCHEMA
+from rdfspider.vocabulary.prefixes import FOAF, OG, SCHEMA
 
 MAX_NODES = 8
 """Nodes of a page that are joined into one thing."""
@@ -29,6 +29,23 @@ _START_CHARS, _SHORT_START_CHARS = 5, 3
 """Characters of a word that are compared; scripts without spaces have long runs instead of words."""
 _MANY = 3
 """More articles than this that all claim to be the page are a list of others."""
+_OG_TYPE = OG + "type"
+_OF_TYPE = {
+    name: frozenset(SCHEMA + each for each in classes.split())
+    for names, classes in (
+        ("article blog", "Article SocialMediaPosting"),
+        ("product product.item product.group og:product", "Product"),
+        ("book books.book", "Book"),
+        ("profile", "Person"),
+        ("video video.other video.movie video.tv_show video.episode", "Movie TVSeries TVEpisode VideoObject"),
+        ("music.song music.album music.playlist", "MusicRecording MusicAlbum MusicPlaylist"),
+        ("event", "Event"),
+        ("business.business restaurant.restaurant place", "LocalBusiness Place"),
+        ("recipe", "Recipe"),
+    )
+    for name in names.split()
+}
+"""The classes that values of `og:type` stand for."""
 _NOTHING_SAID = frozenset((SCHEMA + "CreativeWork", SCHEMA + "Intangible", SCHEMA + "MediaObject"))
 
 
@@ -55,16 +72,21 @@ class _Candidate:
     """How well its label fits the page's title."""
     is_nested: bool
     """Whether something other than a document points to it."""
+    is_of_type: bool
+    """Whether the page's `og:type` names its class."""
 
     def rank(self) -> tuple[int, bool, int, str]:
         """The strength of the claim; then whether it has an IRI, how much it says, and its name."""
-        score = 8 * self.is_main + 4 * self.is_here + 3 * self.title - 4 * self.is_nested - self.kind
+        score = 8 * self.is_main + 4 * self.is_here + 3 * self.title + 2 * self.is_of_type
+        score -= 4 * self.is_nested + self.kind
         says = min(len(self.node.texts) + len(self.node.links), 100)
         return score, not self.name.startswith("<genid:"), says, self.name
 
 
 def find_kind_of(node: Node) -> ClassKind | None:
-    """The most informative kind of a node's classes; None if it has none."""
+    """The most informative kind of a node's classes; None if it has none. A comment is a part, whatever else it is."""
+    if len(node.types) > 1 and any(map(is_comment, node.types)):
+        return ClassKind.PART
     return min(map(find_kind, node.types)) if node.types else None
 
 
@@ -75,7 +97,7 @@ def find_main_nodes(graph: Graph, urls: Sequence[str], title: str) -> list[str]:
     addresses = fold_addresses(urls)
     page = graph.nodes.get(f"<{urls[0]}>")
     titles = [text for text in (_fold_label(title), _fold_label(page.label) if page else "") if text]
-    candidates = _list_candidates(graph, addresses, titles)
+    candidates = _list_candidates(graph, addresses, titles, _read_types(page))
     main = _choose(candidates, titles, is_of_list=_is_list(page, candidates))
     if main is None:
         return []
@@ -96,7 +118,15 @@ def is_of_page(name: str, addresses: Container[str]) -> bool:
     return _fold_address(name[1:-1].partition("#")[0]) in addresses
 
 
-def _list_candidates(graph: Graph, addresses: set[str], titles: Sequence[str]) -> list[_Candidate]:
+def _read_types(page: Node | None) -> frozenset[str]:
+    """The classes that the page's `og:type` names."""
+    texts = page.texts if page is not None else ()
+    return _OF_TYPE.get(next((text.lower() for predicate, text in texts if predicate == _OG_TYPE), ""), frozenset())
+
+
+def _list_candidates(
+    graph: Graph, addresses: set[str], titles: Sequence[str], types: frozenset[str]
+) -> list[_Candidate]:
     stated = _find_stated(graph, addresses)
     found = []
     for name, node in graph.nodes.items():
@@ -132,6 +162,7 @@ def _list_candidates(graph: Graph, addresses: set[str], titles: Sequence[str]) -
                 label in titles and not is_elsewhere and not node.owners,
                 fits,
                 is_nested,
+                bool(types) and not types.isdisjoint(_list_families(node)),
             )
         )
     return found
@@ -189,6 +220,7 @@ def _choose(candidates: Sequence[_Candidate], titles: Sequence[str], *, is_of_li
         fits = one.title >= (_EXACT if one.is_nested else least) and is_free
         if one.kind == ClassKind.AGENT:
             is_claimed = (one.title == _EXACT and one.is_here) or (one.is_main and one.title > 0) or one.is_title
+            is_claimed |= one.is_of_type and one.title > 0 and not one.is_nested
         elif one.kind in (ClassKind.DOCUMENT, ClassKind.VAGUE, ClassKind.PART):
             is_claimed = fits and one.is_main
         elif is_of_list:
@@ -222,11 +254,14 @@ def _is_same(one: _Candidate, main: _Candidate, titles: Sequence[str]) -> bool:
     """Whether a node describes the main thing, or is a document that tells of it at the same URL."""
     if one.kind == ClassKind.DOCUMENT:
         return one.is_here
-    if one.kind == main.kind and one.label == main.label:
+    if one.kind == main.kind == ClassKind.TOPIC and one.label == main.label and one.has_own_iri:
+        return True
+    if one.kind == main.kind and one.label == main.label and one.kind != ClassKind.ARTICLE:
         return not _list_families(one.node).isdisjoint(_list_families(main.node))
-    if one.is_elsewhere:
-        return False
     is_named_so = one.label == main.label or (one.title == _EXACT and one.label in titles)
+    if one.is_elsewhere:
+        # Posts in microformats have the addresses of whatever they link to.
+        return one.kind == ClassKind.ARTICLE and is_named_so and not one.is_nested
     if one.kind == ClassKind.ARTICLE:
         return is_named_so or one.has_own_iri or (not one.is_nested and (one.is_here or one.title > 0))
     return is_named_so and one.kind in (ClassKind.MEDIA, ClassKind.VAGUE)

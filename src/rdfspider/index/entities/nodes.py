@@ -17,10 +17,12 @@ from rdfspider.vocabulary.labels import (
     DESCRIPTIONS,
     IMAGES,
     LABELS,
+    NO_LABEL_RANK,
     RDF_TYPE,
     SUBCLASS_OF,
     clean_label,
     clean_text,
+    is_code,
     is_visible,
 )
 from rdfspider.vocabulary.names import find_ontology
@@ -203,7 +205,7 @@ def _add_literal(node: Node, predicate: str, role: int, rank: int, literal: str)
     if role == _LABEL:
         label = clean_label(text[:MAX_LABEL])
         if is_visible(label):
-            node.labels.append((rank, language, label))
+            node.labels.append((NO_LABEL_RANK if is_code(label) else rank, language, label))
     elif role == _DESCRIPTION:
         node.descriptions.append((rank, language, text))
     elif role == _DATE and (date := read_date(text)) is not None:

@@ -159,7 +159,7 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
         kind=HitKind.PAGE,
         label=cut_label((title if is_visible(title) else "") or _choose_title(reading) or outcome.url),
         description=own.description[2][:_MAX_DESCRIPTION] if own and own.description else "",
-        types=tuple([iri for iri in types if find_kind(iri) != ClassKind.PART][:MAX_TYPES]),
+        types=tuple(_sort_page_types(own.types if own else (), types)[:MAX_TYPES]),
         url=outcome.url,
         image=own.image if own else "",
         sites=(site,),
@@ -190,6 +190,12 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
             outlinks=hash_outlinks(outcome.outlinks),
         )
     )
+
+
+def _sort_page_types(own: Iterable[str], types: Iterable[str]) -> list[str]:
+    """List the types of a page: its own, then those of what is on it, whoever is named there last."""
+    others = [iri for iri in types if find_kind(iri) != ClassKind.PART]
+    return list(dict.fromkeys((*own, *sorted(others, key=lambda iri: find_kind(iri) == ClassKind.AGENT))))
 
 
 def is_copy(outcome: Outcome) -> bool:

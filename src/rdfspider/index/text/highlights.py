@@ -164,13 +164,20 @@ def _choose_value(stated: Sequence[tuple[str, ...]], name: str, labels: Collecti
 
 
 def _join(texts: Iterable[str], name: str, labels: Collection[str], limit: int) -> str:
-    """Join the first values of a property into one line."""
+    """Join the first values of a property into one line; pages repeat some in another case, or after the property's name."""
     kept: list[str] = []
+    seen: set[str] = set()
     for text in texts:
         if text in labels or text.startswith(("http://", "https://")):
             continue
         # Longer text is cut later anyway.
-        kept.append(_write(" ".join(text[: 2 * MAX_CHARS].split()), name))
+        shown = _write(" ".join(text[: 2 * MAX_CHARS].split()), name)
+        start, _, end = shown.casefold().partition(": ")
+        plain = end if end and start == name else shown.casefold()
+        if plain in seen:
+            continue
+        seen.add(plain)
+        kept.append(shown)
         if len(kept) == limit:
             break
     return ", ".join(kept)

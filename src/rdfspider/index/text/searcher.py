@@ -43,7 +43,7 @@ from rdfspider.index.text.ranking import (
 )
 from rdfspider.index.text.snippets import Marker
 from rdfspider.index.text.suggestions import correct_question, suggest, suggest_question
-from rdfspider.index.text.words import Word
+from rdfspider.index.text.words import Word, list_pairs
 from rdfspider.results import MAX_RESULTS, Card, Facet, Hit, HitKind, Results, Role, ScorePart, Suggestion
 from rdfspider.vocabulary.terms import replace_surrogates
 
@@ -314,7 +314,7 @@ def _score(index: Index, plan: Plan, hits: Sequence[_Weighed], has_all_words: bo
         card = read_card(document)
         labels = (card.label, *map(str, document.get_all("label")[1:_LABELS_COMPARED]))
         language = _find_language(card)
-        likeness, is_in_order = max(_compare(plan, split_text(label)[0], language) for label in labels)
+        likeness, is_in_order = max(_compare(plan, label, language) for label in labels)
         in_links = _count_in_links(index, card.id if card.kind == HitKind.PAGE else card.url or card.id)
         evidence = Evidence(words, weight, card.role, likeness, is_in_order, card.sources, in_links, has_all_words)
         score = score_match(evidence, index.weights)
@@ -322,13 +322,14 @@ def _score(index: Index, plan: Plan, hits: Sequence[_Weighed], has_all_words: bo
     return sorted(ranked, key=lambda one: one[:2], reverse=True)
 
 
-def _compare(plan: Plan, label: Sequence[str], language: str) -> tuple[float, bool]:
+def _compare(plan: Plan, label: str, language: str) -> tuple[float, bool]:
     """Return how similar a label in a language is to the query, and whether it has all words in their order."""
-    stems = [stem_word(word, language) for word in label]
-    asked = [[stem_word(part, language) for part in word.parts] for word in plan.plain]
+    words, runs = split_text(label)
+    stems = [stem_word(word, language) for word in words] + [pair for run in runs for pair in list_pairs(run)]
+    asked = [[stem_word(part, language) for part in word.parts] or list_pairs(word.text) for word in plan.plain]
     likeness = compare_label(stems, asked, plan.rarities)
     size, phrase = len(plan.phrase), [*plan.phrase]
-    is_in_order = size > 1 and any(label[at : at + size] == phrase for at in range(len(label) - size + 1))
+    is_in_order = size > 1 and any(words[at : at + size] == phrase for at in range(len(words) - size + 1))
     return likeness, is_in_order
 
 

@@ -105,7 +105,7 @@ def find_adjacent(search: WordSearch, words: Sequence[str]) -> Word:
 
 def find_run(search: WordSearch, run: str) -> Word:
     """Look up a run of a script without spaces, by its pairs of characters."""
-    pairs = list(dict.fromkeys(run[at : at + 2] for at in range(len(run) - 1))) or [run]
+    pairs = list(dict.fromkeys(list_pairs(run)))
     fields = []
     for field in RUN_FIELDS:
         terms = [(Occur.Must, Query.term_query(search.schema, field, pair, "freq")) for pair in pairs]
@@ -113,6 +113,11 @@ def find_run(search: WordSearch, run: str) -> Word:
     count = max(min(search.searcher.doc_freq(field, pair) for pair in pairs) for field in RUN_FIELDS)
     query = Query.disjunction_max_query(fields, search.weights.tie)
     return Word(run, query, query, count)
+
+
+def list_pairs(run: str) -> list[str]:
+    """List the pairs of characters of a run, in their order; a single character stands alone."""
+    return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
 
 
 def rate_words(search: WordSearch, words: Sequence[Word]) -> list[float]:
