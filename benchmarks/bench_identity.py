@@ -39,7 +39,7 @@ from rdfspider.demo.server import DemoWeb
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.index.entities.contributions import URN, Contribution, read_page
 from rdfspider.index.identity.identifiers import read_orcid
-from rdfspider.index.identity.likeness import find_kind
+from rdfspider.index.identity.likeness import find_kind, share_word, split_words
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.text.view import TextView
 from rdfspider.results import Role
@@ -129,8 +129,10 @@ def _write_microdata(thing: Thing) -> str:
 
 
 def read_corpus(corpus: Path, world: World, is_chosen: Any) -> Iterator[Original]:
-    """The things that pages of the chosen hosts describe by a name, one of each name."""
+    """The things that pages of the chosen hosts describe by a name, one of each name. Things of one site and kind whose names
+    have a word in common may be one or not, which nobody knows: of these, one is taken."""
     names: set[str] = set()
+    near: dict[tuple[str, str], list[frozenset[str]]] = {}
     rows = [json.loads(line) for line in (corpus / "index.jsonl").read_text().splitlines()]
     for row in rows:
         url = row["url"]
@@ -144,10 +146,15 @@ def read_corpus(corpus: Path, world: World, is_chosen: Any) -> Iterator[Original
                 continue
             if not 4 <= len(name) <= 80 or "//" in name:
                 continue
+            words = split_words(name)
+            alike = near.setdefault((_DOMAINS.domain(host_of(url)), kind), [])
+            if any(share_word(words, other) for other in alike):
+                continue
+            alike.append(words)
             names.add(name.casefold())
-            words = each.description[2][:200] if each.description else ""
+            told = each.description[2][:200] if each.description else ""
             iri = "" if each.id.startswith(URN) else each.id
-            yield Original(f"{url} {each.id}", iri, kind, name, words, (url, key))
+            yield Original(f"{url} {each.id}", iri, kind, name, told, (url, key))
 
 
 def make_identifiers(world: World, kind: str, name: str) -> dict[str, tuple[Thing, Thing]]:

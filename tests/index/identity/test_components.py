@@ -227,3 +227,23 @@ def test_colleagues_share_an_address(tmp_path: Path, one: str, other: str, is_on
 def test_a_number_in_another_script_joins_nothing(tmp_path: Path) -> None:
     number = {"gtin": "4006381333931"}
     assert join(tmp_path, thing(A, "Чай", "Product", **number), thing(B, "Cheap pills", "Product", **number)) == set()
+
+
+def test_a_crowd_that_grows_is_parted_and_one_that_shrinks_is_joined(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(components, "_MAX_EXPLORED", 10)
+    iris = [f"http://t.example/{n:02}" for n in range(17)]
+    pages = [
+        page(f"https://site{n}.example/", thing(iris[n], "Ada" if n % 4 else "Bob", sameAs=iris[n + 1]))
+        for n in range(16)
+    ]
+    index(tmp_path, pages[:8])
+    index(tmp_path, pages[9:])
+    assert len(groups(tmp_path)) > 2
+    index(tmp_path, pages[8:9])
+    assert groups(tmp_path) == set()
+    index(tmp_path, [page("https://site8.example/", thing(iris[8], "Bob"), time=2.0)])
+    again = [*pages[:8], page("https://site8.example/", thing(iris[8], "Bob"), time=2.0), *pages[9:]]
+    index(tmp_path / "again", again)
+    assert groups(tmp_path) == groups(tmp_path / "again") != set()

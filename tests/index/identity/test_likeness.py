@@ -43,6 +43,7 @@ def test_vocabularies_agree_and_an_unknown_class_says_nothing() -> None:
         ("Berlin", "Berlin hotels now cheap", 0.25),
         ("By Ada Lovelace", "Ada Lovelace", 1.0),
         ("By", "By", 1.0),
+        ("One two three four five six", "One two three four five six casino bonus free spins slots poker", 0.0),
         ("Ada Lovelace", "Ada Byron", 0.0),
         ("Ada", "Bob", 0.0),
     ],

@@ -138,19 +138,22 @@ def join_things(
     db: sqlite3.Connection, starts: Mapping[bytes, int], splits: "Splits", *, is_merging: bool
 ) -> dict[bytes, bytes]:
     """The canonical thing of each described thing that is connected with any of these; empty if claims have nothing to do
-    with it any more. `starts` are things and keys, with how many claims of each have changed."""
+    with it any more, or too many things are connected with it. `starts` are things and keys, with how many claims of each
+    have changed."""
     found: dict[bytes, bytes] = {}
     seen: set[bytes] = set()
     crowd: set[bytes] = set()
+    hubs: dict[bytes, list[bytes]] = {}
     rest = list(starts)
     for start in rest:
         if start in seen:
             continue
-        web = _explore(db, start, crowd)
-        nodes = [node for node, claimants in web.claimants.items() if len(claimants) <= MAX_CLAIMANTS or node == start]
-        seen.update(nodes)
+        web = _explore(db, start, crowd, hubs)
+        nodes = web.claimants.keys() - hubs.keys()
+        seen |= nodes
+        seen.add(start)
         if web.is_cut:
-            crowd.update(nodes)
+            crowd |= nodes
         claimants = web.claimants.get(start, ())
         if len(claimants) > MAX_CLAIMANTS and len(claimants) <= MAX_CLAIMANTS + starts.get(start, 0):
             # It has just become a hub: what it joined before is judged again.
@@ -159,8 +162,11 @@ def join_things(
             if _is_described(db, start):
                 found[start] = b""
             continue
-        if web.is_cut or not is_merging or len(web.things) == 1:
+        if not is_merging or len(web.things) == 1:
             found.update((entity, entity) for entity in web.things)
+            continue
+        if web.is_cut:
+            found.update(dict.fromkeys(web.things, b""))
             continue
         things, groups, _ = _join(db, web, splits)
         for group in groups:
@@ -170,7 +176,7 @@ def join_things(
 
 def explain_thing(db: sqlite3.Connection, entity: bytes, splits: "Splits", *, is_merging: bool) -> Component | None:
     """Which things are one with this, and why; None if claims have nothing to do with it."""
-    web = _explore(db, entity)
+    web = _explore(db, entity, set(), {})
     if entity not in web.things or web.is_cut or not is_merging:
         return None
     things, groups, refused = _join(db, web, splits)
@@ -200,28 +206,31 @@ class Splits:
         return any((a in one and b in other) or (a in other and b in one) for a, b in self._pairs)
 
 
-def _explore(db: sqlite3.Connection, start: bytes, crowd: Collection[bytes] = ()) -> _Web:
-    """What claims connect with a node. `crowd` are nodes that are known to be connected with too many things."""
+def _explore(db: sqlite3.Connection, start: bytes, crowd: set[bytes], hubs: dict[bytes, list[bytes]]) -> _Web:
+    """What claims connect with a node. `crowd` are nodes that are known to be connected with too many things; hubs are noted with
+    some of their claimants. If there are too many things, only those that may still be joined are found beyond the limit."""
     web = _Web({}, {}, False)
     waiting, seen = [start], {start}
     while waiting:
         node = waiting.pop()
-        claimants = web.claimants[node] = [row[0] for row in db.execute(_CLAIMANTS, (node, MAX_CLAIMANTS + 1))]
+        claimants = hubs.get(node) or [row[0] for row in db.execute(_CLAIMANTS, (node, MAX_CLAIMANTS + 1))]
+        row = db.execute("SELECT canonical FROM entities WHERE id = ?", (node,)).fetchone()
+        if web.is_cut and row and not row[0]:
+            # It is new, or was connected with too many before, and what is behind it too.
+            continue
+        web.claimants[node] = claimants
+        if is_hub := len(claimants) > MAX_CLAIMANTS:
+            hubs[node] = claimants
         # Most nodes are mere keys, which claim nothing.
-        is_described = _is_described(db, node)
-        rows = db.execute(_KEYS, (node, _MAX_KEYS)) if is_described else ()
-        keys = {key: Reason(reason) for key, reason in rows}
-        is_hub = len(claimants) > MAX_CLAIMANTS
-        if keys or (claimants and not is_hub and is_described):
+        keys = {key: Reason(reason) for key, reason in db.execute(_KEYS, (node, _MAX_KEYS))} if row else {}
+        if keys or (row and claimants and not is_hub):
             web.things[node] = keys
-            if len(web.things) > _MAX_EXPLORED:
-                return web._replace(is_cut=True)
-        for other in (*keys, *(() if is_hub else claimants)):
-            if other in crowd:
-                return web._replace(is_cut=True)
-            if other not in seen:
-                seen.add(other)
-                waiting.append(other)
+        others = [*keys, *(() if is_hub else claimants)]
+        if len(web.things) > _MAX_EXPLORED or not crowd.isdisjoint(others):
+            web = web._replace(is_cut=True)
+        new = [other for other in dict.fromkeys(others) if other not in seen and other not in crowd]
+        seen.update(new)
+        waiting += new
     return web
 
 

@@ -84,6 +84,8 @@ _BYLINE = re.compile(r"by\s+(?=\S)")
 _MAX_LABEL = 300
 _SHORTER_SHARED = 0.6
 """The share of the shorter label's words that alike labels have in common."""
+_MAX_APART = 5
+"""Words that are in one of two alike labels only: advertising can be added to a long name, too."""
 
 
 def find_kind(types: Iterable[str]) -> int:
@@ -111,9 +113,11 @@ def split_words(label: str) -> frozenset[str]:
 
 
 def measure_likeness(one: frozenset[str], other: frozenset[str]) -> float:
-    """The share of all words that are in both labels; 0 if most words of the shorter one are not."""
-    shared = len(one & other)
-    return shared / len(one | other) if shared and shared >= _SHORTER_SHARED * min(len(one), len(other)) else 0.0
+    """The share of all words that are in both labels; 0 if most words of the shorter one are not, or many are in one only."""
+    shared, most = len(one & other), len(one | other)
+    if shared < _SHORTER_SHARED * min(len(one), len(other)) or most - shared > _MAX_APART:
+        return 0.0
+    return shared / most if most else 0.0
 
 
 def share_word(one: frozenset[str], other: frozenset[str]) -> bool:

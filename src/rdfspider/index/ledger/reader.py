@@ -267,7 +267,8 @@ class LedgerReader:
             canonical
             for key in list_keys(iri)
             for (canonical,) in self._db.execute(
-                "SELECT DISTINCT e.canonical FROM (SELECT DISTINCT entity FROM claims WHERE key = ? LIMIT ?) c"
+                "SELECT DISTINCT coalesce(nullif(e.canonical, x''), e.id)"
+                " FROM (SELECT DISTINCT entity FROM claims WHERE key = ? LIMIT ?) c"
                 " JOIN entities e ON e.id = c.entity",
                 (key, _CLAIMANTS_ASKED),
             )

@@ -117,7 +117,7 @@ class Settled(NamedTuple):
     built: int
     """How many there were when its document was built."""
     canonical: bytes
-    """The entity that stands for all that are one with it; empty if no claims concern it."""
+    """The entity that stands for all that are one with it; empty if no claims concern it, or they connect too many."""
 
 
 class Joined(NamedTuple):
@@ -271,7 +271,8 @@ class Ledger:
         starts = self._claimed
         for each in settled:
             # An entity without claims of its own may be what others claim to be.
-            if each.canonical or (not each.built and self._is_claimed(each.entity)):
+            is_new_or_gone = not each.built or each.sources <= 0
+            if each.canonical or (is_new_or_gone and self._is_claimed(each.entity)):
                 starts.setdefault(each.entity, 0)
         if not starts:
             return []
