@@ -1,8 +1,9 @@
 """What a page is about: its nodes, URL and title enter; the nodes that describe its one main thing leave.
 
 Evidence: the page names it (`mainEntity`) or it names the page (`mainEntityOfPage`, its URL), its label is the page's title, it
-is of the page's `og:type`, or it is the only thing of its kind. Documents that tell of it at the same URL (WebPage, Article, h-entry) and descriptions of it in
-other syntaxes belong to it. A page that lists things is about itself, and so is one where two things have the same claim.
+is of the page's `og:type`, or it is the only thing of its kind. Documents that tell of it at the same URL (WebPage, Article,
+h-entry) and descriptions of it in other syntaxes belong to it. A page that lists things is about itself, and so is one where two
+things have the same claim.
 """
 
 import re
