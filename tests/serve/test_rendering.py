@@ -109,6 +109,7 @@ def test_properties_are_named_in_words_with_their_prefix_where_names_are_equal()
     assert Markup(drawn[other]).striptags() == "title og"
     alone = "http://ogp.me/ns#type"
     assert Markup(write_properties([alone])[alone]).striptags() == "type og"
+    assert Markup(write_properties([alone], is_card=True)[alone]).striptags() == "type"
     assert "<b>" not in write_properties(["http://a.test/#<b>"])["http://a.test/#<b>"]
 
 

@@ -138,21 +138,18 @@ def write_types(iris: Sequence[str]) -> list[tuple[str, Markup]]:
     return [(group[0], _draw_name(find_local_name(group[0]), tuple(group))) for group in same.values()]
 
 
-def write_properties(iris: Iterable[str]) -> dict[str, Markup]:
+def write_properties(iris: Iterable[str], *, is_card: bool = False) -> dict[str, Markup]:
     """Properties with their names for people: date published, with schema:datePublished and the IRI as its title. The prefix
-    follows where several have the same name, and names that are for one program, such as og:type."""
+    follows where several have the same name, and except on cards names that are for one program, such as og:type."""
     names = {iri: find_readable_name(iri) for iri in iris}
     uses = Counter(names.values())
-    return {
-        iri: _draw_name(name, (iri[:MAX_TEXT_CHARS],)) + _draw_prefix(iri, is_needed=uses[name] > 1)
-        for iri, name in names.items()
-    }
-
-
-def _draw_prefix(iri: str, *, is_needed: bool) -> Markup:
-    prefix = next(iter(list_prefixes(split_iri(iri)[0])), "")
-    is_shown = prefix and (is_needed or is_for_programs(iri))
-    return Markup(" <small>{}</small>").format(prefix) if is_shown else Markup("")
+    drawn: dict[str, Markup] = {}
+    for iri, name in names.items():
+        is_prefixed = uses[name] > 1 or (not is_card and is_for_programs(iri))
+        prefix = next(iter(list_prefixes(split_iri(iri)[0])), "") if is_prefixed else ""
+        follows = Markup(" <small>{}</small>").format(prefix) if prefix else Markup("")
+        drawn[iri] = _draw_name(name, (iri[:MAX_TEXT_CHARS],)) + follows
+    return drawn
 
 
 @lru_cache(maxsize=4096)
