@@ -7,6 +7,7 @@ nodes of a page's main thing are one contribution (`main_thing.py`). Everything 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote
 
 import msgspec
@@ -309,7 +310,7 @@ def _contribute(name: str, entity_id: str, page: _Page) -> Contribution:
     contribution = Contribution(
         id=entity_id,
         nodes=(name[1:-1],),
-        types=_choose_types(iri for iri in node.types if len(iri) <= MAX_IRI),
+        types=_choose_types(tuple(node.types)),
         labels=labels,
         description=min(node.descriptions, default=None),
         image=_find_image(node, page.graph),
@@ -366,8 +367,10 @@ def _choose_labels(labels: Iterable[Text]) -> tuple[Text, ...]:
     return tuple(sorted(set(labels))[:_MAX_LABELS])
 
 
-def _choose_types(types: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sort_types(put_known_first(sorted(set(types))))[:MAX_TYPES])
+@lru_cache(maxsize=4096)
+def _choose_types(types: tuple[str, ...]) -> tuple[str, ...]:
+    found = {iri for iri in types if len(iri) <= MAX_IRI}
+    return tuple(sort_types(put_known_first(sorted(found)))[:MAX_TYPES])
 
 
 def _label_of_iri(iri: str) -> str:
@@ -383,8 +386,7 @@ def _list_values(name: str, page: _Page) -> tuple[_Values, _Values, _Values]:
     parts = _Bounded()
     links = _Bounded()
     seen = {name}
-    for predicate, text in node.texts:
-        texts.add(predicate, text)
+    texts.add_all(node.texts)
     for predicate, target in node.links:
         other = nodes.get(target)
         is_blank = target.startswith(_BLANK)
@@ -396,8 +398,7 @@ def _list_values(name: str, page: _Page) -> tuple[_Values, _Values, _Values]:
             if is_blank:
                 parts.add(predicate, "")
         elif is_blank or target in page.parts:
-            for path, text in page.walk.read_texts(predicate, target, seen):
-                parts.add(path, text)
+            parts.add_all(page.walk.read_texts(predicate, target, seen))
     return texts.freeze(), parts.freeze(), links.freeze()
 
 
@@ -412,17 +413,22 @@ class _Bounded:
         self._chars = _MAX_CHARS
 
     def add(self, predicate: str, value: str) -> None:
-        known = self._values.get(predicate)
-        if known is None:
-            # A property whose values are all too long keeps its position without values, and is left out at the end.
-            known = self._values[predicate] = {}
-        if self._count <= 0 or value in known:
-            return
-        chars = self._chars - len(value)
-        if chars >= 0 and len(predicate) <= MAX_IRI:
+        self.add_all(((predicate, value),))
+
+    def add_all(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Add properties with a value each."""
+        all_values, count, chars = self._values, self._count, self._chars
+        for predicate, value in pairs:
+            known = all_values.get(predicate)
+            if known is None:
+                # A property whose values are all too long keeps its position without values, and is left out at the end.
+                known = all_values[predicate] = {}
+            if value in known or count <= 0 or len(value) > chars or len(predicate) > MAX_IRI:
+                continue
             known[value] = None
-            self._count -= 1
-            self._chars = chars
+            count -= 1
+            chars -= len(value)
+        self._count, self._chars = count, chars
 
     def freeze(self) -> _Values:
         return tuple([(predicate, tuple(values)) for predicate, values in self._values.items() if values])
@@ -451,8 +457,8 @@ def _join(one: Contribution, other: Contribution) -> Contribution:
 
 
 def _join_values(one: _Values, other: _Values) -> _Values:
+    if not one or not other:
+        return one or other
     joined = _Bounded()
-    for predicate, values in (*one, *other):
-        for value in values:
-            joined.add(predicate, value)
+    joined.add_all((predicate, value) for predicate, values in (*one, *other) for value in values)
     return joined.freeze()

@@ -171,7 +171,10 @@ def _list_candidates(
 
 def _find_stated(graph: Graph, addresses: set[str]) -> set[str]:
     """The nodes that are stated to be the main thing of the page or of a document with its URL."""
-    stated = set()
+    stated: set[str] = set()
+    used = graph.facts.properties.keys()
+    if _MAIN.isdisjoint(used) and _MAIN_OF.isdisjoint(used):
+        return stated
     for name, node in graph.nodes.items():
         for predicate, target in node.links:
             if predicate in _MAIN and _is_document_of(name, node, addresses):

@@ -6,13 +6,13 @@ what it added before. Other processes read at the same time (`reader.py`), and s
 
 import secrets
 import sqlite3
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
+from isal import isal_zlib
 from xxhash import xxh3_64_intdigest
 
 from rdfspider.archive.outcomes import Effect, Outcome, OutcomeStamp, round_time
@@ -128,6 +128,17 @@ class Joined(NamedTuple):
     now: bytes
 
 
+class SplitText(NamedTuple):
+    """A page's text as the text index has it."""
+
+    shown: str
+    """With character references decoded."""
+    words: str
+    """The words of scripts with spaces."""
+    runs: list[str]
+    """Runs of scripts without spaces."""
+
+
 class Mention(NamedTuple):
     """What a page states about an entity."""
 
@@ -139,6 +150,8 @@ class Mention(NamedTuple):
     contribution: Contribution
     text: str = ""
     """The page's text, if the page is about the entity."""
+    split: SplitText | None = None
+    """The same as the text index has it, if it was made before."""
 
 
 def rank_page(url: str) -> int:
@@ -199,7 +212,7 @@ class Ledger:
             self._sources[entity] = self._sources.get(entity, 0) + 1
         if mentions:
             # The text of a page is found with its main thing, which other pages may describe too.
-            text = zlib.compress(outcome.text[:MAX_TEXT].encode(), _LEVEL) if reading.main else None
+            text = isal_zlib.compress(outcome.text[:MAX_TEXT].encode(), _LEVEL) if reading.main else None
             self._db.execute("INSERT INTO contributions VALUES (?, ?, ?)", (page, data, text))
             self._db.executemany("INSERT INTO mentions VALUES (?, ?, ?, ?, ?)", mentions)
         if facts.claims:
@@ -542,5 +555,5 @@ class _UsageCounts:
 
 def _read_mention(row: tuple[str, str, str, str, float, bytes, bytes | None]) -> Mention:
     contribution = msgspec.msgpack.decode(row[5], type=Contribution)
-    text = zlib.decompress(row[6]).decode() if row[6] and contribution.role == Role.MAIN else ""
+    text = isal_zlib.decompress(row[6]).decode() if row[6] and contribution.role == Role.MAIN else ""
     return Mention(*row[:5], contribution, text)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from math import isfinite
+from operator import attrgetter
 
 import msgspec
 import tantivy
@@ -20,7 +21,7 @@ from rdfspider.codes import DuplicateKind
 from rdfspider.index.entities.contributions import Contribution, PageReading
 from rdfspider.index.entities.nodes import MAX_IRI, Text
 from rdfspider.index.identity.components import list_iris
-from rdfspider.index.ledger.writer import MAX_TEXT, Mention
+from rdfspider.index.ledger.writer import MAX_TEXT, Mention, SplitText
 from rdfspider.index.text.analysis import split_scripts
 from rdfspider.index.text.fields import CURSOR_ID, Subject, Terms, Texts, fill_fields, make_id
 from rdfspider.index.text.highlights import choose_facts
@@ -85,9 +86,7 @@ def build_entity(
     contributions = [mention.contribution for mention in mentions]
     weight = max(contribution.weight for contribution in contributions)
     labels = _choose_labels(mentions)
-    types = sort_types(
-        put_known_first(_rank_names(iri for contribution in contributions for iri in contribution.types))
-    )
+    types = _rank_types(contributions)
     languages = _rank_names(language for mention in mentions for language in _languages_of(mention))
     syntaxes = sorted({syntax for contribution in contributions for syntax in contribution.syntaxes})
     dates = [contribution.date for contribution in contributions if contribution.date]
@@ -97,8 +96,9 @@ def build_entity(
     # What is a part of two things, such as a logo, is shown without either.
     wholes = {contribution.whole for contribution in contributions} if role == Role.PART else set()
     whole = wholes.pop() if len(wholes) == 1 else ("", "")
-    abouts = sorted((mention.url, mention.text) for mention in mentions if mention.contribution.role == Role.MAIN)
-    text = "\n".join(text for _, text in abouts[:_MAX_TEXTS] if text)[:MAX_TEXT]
+    abouts = sorted(
+        (mention for mention in mentions if mention.contribution.role == Role.MAIN), key=attrgetter("url", "text")
+    )
     newest = sorted(mentions, key=lambda mention: (-mention.time, mention.url))[:_SHOWN_PAGES]
     card = Card(
         id=members[0] if members else min(contribution.id for contribution in contributions),
@@ -132,7 +132,7 @@ def build_entity(
         Subject(
             digest=entity,
             card=card,
-            texts=_split_texts(labels, values, decode_references(text) if text else None),
+            texts=_split_texts(labels, values, _gather_texts(abouts[:_MAX_TEXTS])),
             terms=_list_terms(types[:_MAX_NAMES], sorted(names)[:_MAX_NAMES], sorted(inner)[:_MAX_NAMES]),
             properties=properties,
             sites=_choose_sites(sites),
@@ -140,13 +140,28 @@ def build_entity(
             languages=tuple(languages),
             weight=weight,
             is_suggested=role in RESULTS,
-            addresses=_list_addresses(contributions, [url for url, _ in abouts]),
+            addresses=_list_addresses(contributions, [mention.url for mention in abouts]),
         )
     )
 
 
-def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> Fields:
-    """Build the document of a page."""
+def _gather_texts(abouts: Sequence[Mention]) -> SplitText | None:
+    """Return the texts of pages that are about an entity, as one; None if they have none."""
+    if len(abouts) == 1 and abouts[0].split:
+        return abouts[0].split
+    text = "\n".join(mention.text for mention in abouts if mention.text)
+    return split_page_text(text) if text else None
+
+
+def split_page_text(text: str) -> SplitText:
+    """Make of a page's text what its document has, and that of its main thing."""
+    shown = decode_references(text[:MAX_TEXT])
+    runs: list[str] = []
+    return SplitText(shown, _split(shown, runs), runs)
+
+
+def build_page(outcome: Outcome, host: str, site: str, reading: PageReading, text: SplitText | None = None) -> Fields:
+    """Build the document of a page; `text` is its text if that was split before."""
     if not isfinite(outcome.time):
         raise ValueError(f"it was fetched at {outcome.time}, which is no time")
     own, facts = reading.own, reading.facts
@@ -177,7 +192,7 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading) -> 
         Subject(
             digest=xxh3_128_digest(outcome.url.encode("utf-8", "replace")),
             card=card,
-            texts=_split_texts(labels, values, decode_references(outcome.text[:MAX_TEXT])),
+            texts=_split_texts(labels, values, text or split_page_text(outcome.text)),
             terms=_list_terms(
                 types[:_MAX_NAMES], sorted(facts.properties)[:_MAX_NAMES], ontologies=sorted(facts.ontologies)
             ),
@@ -217,20 +232,19 @@ def hash_outlinks(outlinks: Iterable[str]) -> list[int]:
     )
 
 
-def _split_texts(labels: list[str], values: str, text: str | None = None) -> Texts:
+def _split_texts(labels: list[str], values: str, text: SplitText | None) -> Texts:
     """Split texts into words and runs of scripts without spaces; keep the original where the indexed form differs."""
     label_runs: list[str] = []
-    runs: list[str] = []
+    runs = list(text.runs) if text else []
     spaced = [_split(label, label_runs) for label in labels]
     shown: dict[str, Sequence[str]] = {} if spaced == labels else {"label": labels}
-    text_words = None if text is None else _split(text, runs)
     value_words = _split(values, runs)
     # A no-break space is shown like any other.
-    if text is not None and text_words != text.replace("\xa0", " "):
-        shown["text"] = [text]
+    if text and text.words != text.shown.replace("\xa0", " "):
+        shown["text"] = [text.shown]
     if value_words != values.replace("\xa0", " "):
         shown["values"] = [values]
-    return Texts(spaced, value_words, text_words, label_runs, runs, shown)
+    return Texts(spaced, value_words, text.words if text else None, label_runs, runs, shown)
 
 
 def _split(text: str, runs: list[str]) -> str:
@@ -316,6 +330,13 @@ def _choose_address(addresses: Iterable[str]) -> str:
         return found[0] if found else ""
     uses = Counter(found)
     return min(uses, key=lambda address: (-uses[address], len(address), address), default="")
+
+
+def _rank_types(contributions: Sequence[Contribution]) -> list[str]:
+    """Return the classes of an entity, the most informative and the most frequent first."""
+    if len(contributions) == 1:
+        return list(contributions[0].types)
+    return sort_types(put_known_first(_rank_names(iri for contribution in contributions for iri in contribution.types)))
 
 
 def _rank_names(names: Iterable[str]) -> list[str]:

@@ -34,7 +34,7 @@ from rdfspider.index.entities.contributions import URN, PageReading, read_page
 from rdfspider.index.identity.evidence import list_claims
 from rdfspider.index.identity.splits import SplitRules
 from rdfspider.index.layout import IndexPaths, advise_rebuild
-from rdfspider.index.ledger.writer import MAX_MENTIONS, MAX_TEXT, Ledger, Mention, Settled
+from rdfspider.index.ledger.writer import MAX_MENTIONS, Ledger, Mention, Settled, SplitText
 from rdfspider.index.text.analysis import register_tokenizers
 from rdfspider.index.text.documents import (
     build_cursor,
@@ -44,6 +44,7 @@ from rdfspider.index.text.documents import (
     is_copy,
     make_entity_id,
     make_page_id,
+    split_page_text,
 )
 from rdfspider.index.text.fields import CURSOR_ID, build_schema
 from rdfspider.index.text.own_site import prefer_own
@@ -201,12 +202,13 @@ class TextView:
         host = host_of(outcome.url)
         site = self._domains.domain(host)
         if outcome.effect == Effect.REPLACE:
-            reading, document = self._read(outcome, host, site)
+            text = split_page_text(outcome.text)
+            reading, document = self._read(outcome, host, site, text)
             if is_new:
                 self._drop_fresh(outcome.url)
                 reading.facts.claims = list_claims(reading.contributions, self._domains.domain)
                 self._ledger.put_page(outcome, stamp.content, host, site, reading, known)
-                self._keep_fresh(outcome, host, site, reading)
+                self._keep_fresh(outcome, host, site, reading, text)
             self._write(make_page_id(outcome.url), document, is_new=known is None)
         else:
             if is_new:
@@ -223,7 +225,7 @@ class TextView:
                     self._ledger.remove_page(outcome, host_of(url), known.site, known)
                 self._delete_page(url)
 
-    def _read(self, outcome: Outcome, host: str, site: str) -> tuple[PageReading, str]:
+    def _read(self, outcome: Outcome, host: str, site: str, text: SplitText) -> tuple[PageReading, str]:
         """Read a page and build its document, without its statements if they cannot be read."""
         try:
             reading = read_page(
@@ -234,24 +236,24 @@ class TextView:
                 canonical=outcome.canonical,
                 is_copy=is_copy(outcome),
             )
-            return reading, encode(build_page(outcome, host, site, reading))
+            return reading, encode(build_page(outcome, host, site, reading, text))
         except Exception as error:
             self.failed += 1
             _log.warning("%s is in the text index without its statements", outcome.url, exc_info=error)
         reading = read_page(outcome.url, site, {})
-        return reading, encode(build_page(outcome, host, site, reading))
+        return reading, encode(build_page(outcome, host, site, reading, text))
 
-    def _keep_fresh(self, outcome: Outcome, host: str, site: str, reading: PageReading) -> None:
+    def _keep_fresh(self, outcome: Outcome, host: str, site: str, reading: PageReading, text: SplitText) -> None:
         """Keep a page's contributions in memory: an entity without other sources is then built without reading the ledger."""
         self._fresh_pages.add(outcome.url)
         for entity, contribution in reading.contributions.items():
-            text = outcome.text[:MAX_TEXT] if entity == reading.main else ""
-            self._fresh_chars += len(text)
+            about = text if entity == reading.main else None
+            self._fresh_chars += len(text.shown) if about else 0
             if entity in self._fresh or len(self._fresh) >= _MAX_FRESH or self._fresh_chars > _MAX_FRESH_CHARS:
                 self._fresh[entity] = None
             else:
-                mention = Mention(outcome.url, host, site, outcome.language, outcome.time, contribution, text)
-                self._fresh[entity] = mention
+                page = (outcome.url, host, site, outcome.language, outcome.time)
+                self._fresh[entity] = Mention(*page, contribution, split=about)
 
     def _drop_fresh(self, url: str) -> None:
         """Read everything from the ledger until the next commit, if a page whose contributions are in memory is replaced."""
