@@ -153,3 +153,9 @@ def test_what_is_typed_wrong_is_told(crawl: Crawl) -> None:
         _ = crawl.things("Product", [f"c{number}" for number in range(300)]).rows
     with pytest.raises(TypeError, match="colour"):
         crawl.things("Product", colour="x")
+
+
+@pytest.mark.parametrize(("column", "wrong"), [("..", "names no property"), (".".join(["name"] * 9), "has 9 steps")])
+def test_a_column_is_a_property_or_a_short_path(crawl: Crawl, column: str, wrong: str) -> None:
+    with pytest.raises(UsageError, match=wrong):
+        next(iter(crawl.things("Product", [column])))

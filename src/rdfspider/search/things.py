@@ -43,6 +43,7 @@ _LEAST_SHARE = 0.1
 _MAX_VALUES = 500
 """Values of one cell; a review page has some hundred."""
 _MAX_STATEMENTS = 200
+_MAX_STEPS = 8
 _MAX_MEMBERS = 200
 """Nodes of one thing besides those of the selected classes."""
 _ENTITIES_A_PAGE = 5_000
@@ -236,6 +237,10 @@ class _Reader:
 
 def _read_steps(ledger: LedgerReader, name: str, used: Collection[str]) -> tuple[frozenset[str], ...]:
     steps = _STEP.findall(name)
+    if not steps:
+        raise UsageError(f"column {name[:100]!r} names no property: name one, as in name or offers.price")
+    if len(steps) > _MAX_STEPS:
+        raise UsageError(f"column {name[:100]!r} has {len(steps)} steps: at most {_MAX_STEPS} are followed")
     return tuple(find_properties(ledger, step, used) for step in steps)
 
 
