@@ -95,8 +95,12 @@ def test_a_hint_fails_only_where_asked(run: Run, tmp_path: Path) -> None:
         ([], "name pages to check, or a crawl by --dir"),
         (["x.html", "--dir", "y"], "not both"),
         (["missing.html"], "missing.html: no such file or folder"),
-        (["x.html", "--profile", "bing"], "no such profile; there are google, schema, usual"),
-        (["x.html", "--profile", "shacl"], "SHACL shapes are given by --shapes FILE"),
+        (["x.html", "--profile", "bing"], "no such profile; there are google, schema, shacl, usual"),
+        (["x.html", "--base", "nowhere"], "--base nowhere: not an absolute URL"),
+        (["--profile", "shacl"], "name the file of the shapes first"),
+        (["--profile", "shacl", "shapes.ttl"], "name pages to check"),
+        (["--profile", "shacl", "missing.ttl", "x.html"], "missing.ttl: there is no such file"),
+        (["--profile", "missing.ttl", "x.html"], "missing.ttl: there is no such file"),
         (["--dir", "missing"], "missing: there is no such folder"),
         (["x.html", "--format", "xml"], "--format"),
     ],
@@ -149,6 +153,12 @@ def test_csv(run: Run, folder: Path, tmp_path: Path) -> None:
     assert {(row["rule"], row["path"], int(row["line"])) for row in rows if row["severity"] != "hint"} == FOUND
 
 
+def test_the_output_is_not_a_source(run: Run, folder: Path) -> None:
+    code, _, err = run("validate", folder / "bad.html", "--output", folder / "bad.html")
+    assert code == 2 and "it is one of the sources" in err
+    assert (folder / "bad.html").read_text() == BAD
+
+
 def test_totals_by_site_and_class(run: Run, folder: Path) -> None:
     (folder / "worse.html").write_text(BAD)
     _, out, _ = run("validate", folder, "--base", "https://a.example/", "--format", "json")
@@ -160,6 +170,38 @@ def test_totals_by_site_and_class(run: Run, folder: Path) -> None:
     lines = [line.split() for line in out.splitlines()]
     found = [line[-2:] for line in lines if line[:4] == ["error", "Offer", "price", "price-form"]]
     assert found == [["2", "2"]], out
+
+
+def test_totals_over_all_sites(run: Run, folder: Path, archive: Path) -> None:
+    sources = folder / "bad.html", archive
+    _, out, _ = run("validate", *sources, "--base", "https://b.example/", "--format", "json")
+    [row] = [row for row in json.loads(out)["overall"] if row["rule"] == "price-form"]
+    assert (row["type"], row["path"], row["count"], row["pages"]) == ("Offer", "price", 2, 2)
+    assert row["examples"] == ["https://a.example/bad", "https://b.example/pages/bad.html"]
+    _, out, _ = run("validate", *sources, "--base", "https://b.example/", "--totals")
+    after = out.partition("all 2 sites with findings")[2]
+    found = [line.split() for line in after.splitlines() if " price-form " in line]
+    assert [line[:4] + line[-2:] for line in found] == [["error", "Offer", "price", "price-form", "2", "2"]], out
+
+
+SHAPES = """@prefix sh: <http://www.w3.org/ns/shacl#> .
+[] a sh:NodeShape ; sh:targetClass <https://schema.org/Product> ;
+   sh:property [ sh:path <https://schema.org/image> ; sh:minCount 1 ] .
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--profile", "shacl", "s.ttl", "bad.html"], ["bad.html", "--profile", "s.ttl"],
+     ["bad.html", "--profile", "shacl", "--shapes", "s.ttl"]],
+)  # fmt: skip
+def test_shapes_alone(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:
+    monkeypatch.chdir(folder)
+    (folder / "s.ttl").write_text(SHAPES)
+    code, out, err = run("validate", *arguments, "--format", "json")
+    assert (code, err) == (1, "")
+    [found] = json.loads(out)["findings"]
+    assert (found["rule"], found["path"], found["message"]) == ("shape", "Product.image", "Less than 1 values")
 
 
 @pytest.fixture
@@ -196,7 +238,7 @@ def test_a_crawl_is_checked_from_its_archive(
     assert " ".join(lines[-1]).endswith("on 1 of 1 page")
     _, out, _ = run("validate", "--dir", tmp_path / "crawl", "--format", "json")
     found = json.loads(out)["findings"]
-    assert {(one["rule"], one["path"]) for one in found if one["severity"] != "hint"} == {one[:2] for one in FOUND}
+    assert {(one["rule"], one["path"], one["line"]) for one in found if one["severity"] != "hint"} == FOUND
 
 
 @pytest.fixture(scope="module")

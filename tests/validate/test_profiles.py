@@ -22,7 +22,7 @@ def write(folder: Path, text: str) -> str:
 
 
 def test_the_bundled_ones_are_right() -> None:
-    assert list_profiles() == ["google", "schema", "usual"]
+    assert list_profiles() == ["google", "schema", "shacl", "usual"]
     assert load_profile("schema").classes == {}
     assert load_profile("google").vocabularies == load_profile("schema").vocabularies
     assert {load_profile("google").find_severity(rule) for rule in RULES} == {rule.severity for rule in RULES.values()}
@@ -53,7 +53,11 @@ def test_one_of_the_users_own(tmp_path: Path) -> None:
     [
         ("x = ", "not TOML"),
         ("x = 1", "x: not known; known are classes"),
-        ('extends = "bing"', "it may be one of google, schema, usual"),
+        ("classes = 5", "classes: it may be a table"),
+        ("vocabularies = 3", "vocabularies: it may be a table"),
+        ("a = " + "[" * 10_000, "it is nested too deep"),
+        ("[classes.Product]\nrequired = [1]", "a list of names"),
+        ('extends = "bing"', "it may be one of google, schema, shacl, usual"),
         ('[severity]\nprice = "error"', "severity.price: not known"),
         ('[severity]\nprice-form = "fatal"', "it may be error, warning, hint or off"),
         ("[classes.Prodct]", "schema.org has no such class"),
@@ -67,7 +71,25 @@ def test_what_is_wrong_with_a_profile_is_said(tmp_path: Path, text: str, complai
 
 
 def test_a_profile_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="there are google, schema, usual"):
+    with pytest.raises(UsageError, match="there are google, schema, shacl, usual"):
         load_profile("bing")
     with pytest.raises(UsageError, match="it cannot be read"):
         load_profile(str(tmp_path / "none.toml"))
+
+
+def test_of_the_profile_shacl_only_shapes_and_markup_hold() -> None:
+    profile = load_profile("shacl")
+    assert [rule for rule in RULES if profile.find_severity(rule)] == ["markup", "shape"]
+
+
+def test_names_may_be_a_list(tmp_path: Path) -> None:
+    texts = ('required = "name image"', 'required = ["name", "image"]')
+    one, other = (
+        load_profile(write_as(tmp_path, f"{at}.toml", f"[classes.Product]\n{text}")) for at, text in enumerate(texts)
+    )
+    assert one.classes == other.classes
+
+
+def write_as(folder: Path, name: str, text: str) -> str:
+    (folder / name).write_text(text)
+    return str(folder / name)

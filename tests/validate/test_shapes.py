@@ -48,7 +48,7 @@ def test_what_shapes_allow(shapes: Shapes) -> None:
 def test_files_that_are_no_shapes(tmp_path: Path) -> None:
     (tmp_path / "bad.ttl").write_text("this is no Turtle")
     for name in ("bad.ttl", "missing.ttl"):
-        with pytest.raises(UsageError, match=r"--shapes .*: it cannot be read as RDF"):
+        with pytest.raises(UsageError, match=r"--shapes .*: (?:it cannot be read as RDF|there is no such file)"):
             Shapes([str(tmp_path / name)])
 
 
@@ -56,3 +56,23 @@ def test_without_pyshacl_one_line_says_what_to_install(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "pyshacl", None)
     with pytest.raises(UsageError, match=r"pip install 'rdfspider\[shacl\]'"):
         Shapes(["mine.ttl"])
+
+
+HEAD = "@prefix sh: <http://www.w3.org/ns/shacl#> . [] a sh:NodeShape ; sh:targetClass <https://schema.org/Product> ; "
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        'sh:property [ sh:path <https://schema.org/image> ; sh:minCount "x" ] .',
+        'sh:sparql [ sh:select "SELEC" ] .',
+        "sh:property [ sh:minCount 1 ] .",
+    ],
+)
+def test_shapes_that_cannot_be_used_are_refused_before_any_page(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], shape: str
+) -> None:
+    (tmp_path / "bad.ttl").write_text(HEAD + shape)
+    with pytest.raises(UsageError, match="the SHACL shapes cannot be used") as raised:
+        Shapes([str(tmp_path / "bad.ttl")])
+    assert "\n" not in str(raised.value) and capfd.readouterr().err == ""

@@ -122,9 +122,8 @@ def extract(
 
     They come in the order of the sources.
     """
-    if base is not None and not (is_valid_iri(base) and _BASE.match(base)):
-        raise UsageError(f"--base {base}: not an absolute URL, such as https://example.org/")
-    output = _check_output(output, sources)
+    check_base(base)
+    output = check_output(output, sources)
     if documents is not None and not documents.is_dir():
         raise UsageError(f"--documents {documents}: no such folder")
     config = ExtractConfig(
@@ -245,7 +244,13 @@ def _open_documents(folder: Path) -> DocumentSource:
     return KeptDocuments(folder, FolderDocuments(folder))
 
 
-def _check_output(output: Path | None, sources: Iterable[str]) -> Path | None:
+def check_base(base: str | None) -> None:
+    """Refuse a base that is no absolute URL."""
+    if base is not None and not (is_valid_iri(base) and _BASE.match(base)):
+        raise UsageError(f"--base {base}: not an absolute URL, such as https://example.org/")
+
+
+def check_output(output: Path | None, sources: Iterable[str]) -> Path | None:
     """The file to write, if that is allowed; `-` is stdout, as it is stdin among the sources."""
     if output is None or str(output) == "-":
         return None

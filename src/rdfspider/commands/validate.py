@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
+from io import TextIOWrapper
 from itertools import groupby
 from pathlib import Path
 from typing import Annotated
@@ -16,19 +17,26 @@ from rdfspider.batch.output import open_stream
 from rdfspider.batch.sources import plan_parts
 from rdfspider.batch.workers import PageResult, Work, run_parts
 from rdfspider.commands import options
+from rdfspider.commands.extract import check_base, check_output
 from rdfspider.commands.fetching import PageSource
 from rdfspider.commands.terminal import clean, open_console, say, show_table, show_text
 from rdfspider.config import ExtractConfig
 from rdfspider.crawl.settings import count_cores
+from rdfspider.detect.content import detect_content
 from rdfspider.errors import UsageError
-from rdfspider.search.page_record import read_pages
+from rdfspider.search.page_record import read_copy, read_pages
 from rdfspider.validate.checks import Checks, check_page, open_checks
 from rdfspider.validate.findings import Finding, Severity, group_alike
+from rdfspider.validate.lines import add_lines
 from rdfspider.validate.output import WRITERS, write_document
-from rdfspider.validate.totals import Totals
+from rdfspider.validate.totals import Total, Totals
 
 _ALIKE_SHOWN = 3
 """How many findings of one rule and path are shown of a page; the others are counted."""
+_SHACL = "shacl"
+"""The profile of SHACL shapes alone."""
+_SHAPES_ENDS = frozenset((".ttl", ".nt", ".n3", ".trig", ".nq", ".rdf", ".jsonld"))
+"""How the names of files with shapes end."""
 _STYLES = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.HINT: "dim"}
 
 Checked = tuple[str, list[Finding]]
@@ -70,7 +78,7 @@ def validate(
         typer.Option(
             metavar="NAME|FILE",
             help="The rules: schema (the vocabulary alone), google (and what rich results need), usual (and what is usual), "
-            "or a TOML file of your own.",
+            "a TOML file of your own, or shacl: the shapes in the first SOURCE alone.",
         ),
     ] = "google",
     shapes: Annotated[
@@ -105,19 +113,20 @@ def validate(
     Unknown classes and properties, values of the wrong form, missing properties, contradictions, dangling references and broken
     markup, each with its place. Exit code 1 means that there are findings, 2 that the command could not be run.
     """
+    profile, shapes, sources = _find_shapes(profile, list(shapes or ()), list(sources or ()))
     if bool(sources) == (folder is not None):
         raise UsageError("name pages to check, or a crawl by --dir" + (", not both" if sources else ""))
-    if profile == "shacl":
-        raise UsageError("--profile shacl: SHACL shapes are given by --shapes FILE, beside a profile")
-    checks = Checks(profile, tuple(shapes or ()))
+    check_base(base)
+    output = check_output(output, sources)
+    checks = Checks(profile, tuple(shapes))
     validator, _ = open_checks(checks)
     if folder is not None:
-        pages = _check_crawl(folder, checks)
+        pages = _check_crawl(folder, checks, with_lines=file_format != FindingFormat.TEXT or totals is False)
     else:
         fetching = PageSource(allow_private=allow_private, resolve=resolve, contact=contact)
         config = ExtractConfig()
         parts = plan_parts(
-            sources or [], base=base, content_type=content_type, limit=config.max_body_bytes, fetch=fetching.fetch
+            sources, base=base, content_type=content_type, limit=config.max_body_bytes, fetch=fetching.fetch
         )
         pages = _check_parts(run_parts(parts, Work(config, None, checks=checks), jobs or count_cores()))
     found = Totals()
@@ -125,7 +134,7 @@ def validate(
         _write_text(pages, found, output, adds_up=folder is not None if totals is None else totals)
     else:
         writer = WRITERS[file_format](validator.profile, __version__)
-        with open_stream(None if output is None or str(output) == "-" else output) as stream:
+        with open_stream(output) as stream:
             for piece in write_document(writer, pages, found):
                 stream.write(piece.encode("utf-8", "replace"))
     if fail_on != FailOn.NEVER and found.count_at_least(Severity(fail_on)):
@@ -140,14 +149,34 @@ def _check_parts(items: Iterable[object]) -> Iterator[Checked]:
             say(f"{item.path}: skipped at byte {item.offset}: {item.reason}")
 
 
-def _check_crawl(folder: Path, checks: Checks) -> Iterator[Checked]:
+def _check_crawl(folder: Path, checks: Checks, *, with_lines: bool) -> Iterator[Checked]:
+    limit = ExtractConfig().max_body_bytes
     for record in read_pages(Crawl.open(folder).folder):
-        yield record.url, check_page(checks, record.url, record.statements, record.problems)
+        found = check_page(checks, record.url, record.statements, record.problems)
+        if found and with_lines and record.payload and (copy := read_copy(record.payload, limit)):
+            found = add_lines(found, detect_content(copy.page, limit).text)
+        yield record.url, found
+
+
+def _find_shapes(profile: str, shapes: list[str], sources: list[str]) -> tuple[str, list[str], list[str]]:
+    """Return the profile, the files of SHACL shapes, and the sources.
+
+    `--profile shacl FILE` and `--profile FILE.ttl` name shapes.
+    """
+    if Path(profile).suffix.lower() in _SHAPES_ENDS:
+        return _SHACL, [profile, *shapes], sources
+    if profile == _SHACL and not shapes:
+        if not sources:
+            raise UsageError(
+                "--profile shacl: name the file of the shapes first, as in --profile shacl shapes.ttl page.html"
+            )
+        return profile, sources[:1], sources[1:]
+    return profile, shapes, sources
 
 
 def _write_text(pages: Iterator[Checked], totals: Totals, output: Path | None, *, adds_up: bool) -> None:
-    if output is not None and str(output) != "-":
-        with output.open("w", encoding="utf-8", errors="replace") as file:
+    if output is not None:
+        with open_stream(output) as stream, TextIOWrapper(stream, "utf-8", "replace") as file:
             _show(Console(file=file, width=160, markup=False, highlight=False, emoji=False), pages, totals, adds_up)
     else:
         _show(open_console(), pages, totals, adds_up)
@@ -190,23 +219,31 @@ def _show_finding(console: Console, found: Finding, path: str, message: str) -> 
 
 
 def _show_totals(console: Console, totals: Totals) -> None:
+    sites = 0
     for site, rows in groupby(totals.list_rows(), key=lambda row: row.site):
-        show_text(console, site or "other sites", "bold")
-        show_table(
-            console,
-            ("severity", "class", "property", "rule", "such as", "times", "pages"),
-            [
-                (
-                    row.severity,
-                    row.type,
-                    row.path,
-                    row.rule,
-                    f"{row.message} {row.examples[0]}",
-                    f"{row.count:,}",
-                    f"{row.pages:,}",
-                )
-                for row in rows
-            ],
-            numbers=2,
-        )
-        console.print()
+        _show_rows(console, site or "other sites", rows)
+        sites += 1
+    if sites > 1:
+        _show_rows(console, f"all {sites:,} sites with findings", totals.list_overall())
+
+
+def _show_rows(console: Console, title: str, rows: Iterable[Total]) -> None:
+    show_text(console, title, "bold")
+    show_table(
+        console,
+        ("severity", "class", "property", "rule", "such as", "times", "pages"),
+        [
+            (
+                row.severity,
+                row.type,
+                row.path,
+                row.rule,
+                f"{row.message} {row.examples[0]}",
+                f"{row.count:,}",
+                f"{row.pages:,}",
+            )
+            for row in rows
+        ],
+        numbers=2,
+    )
+    console.print()

@@ -55,6 +55,7 @@ class JsonWriter:
             "pages_with_findings": totals.pages_with_findings,
             "severities": totals.severities,
             "totals": [asdict(row) for row in totals.list_rows()],
+            "overall": [asdict(row) for row in totals.list_overall()],
         }
         return f"\n], {json.dumps(rest, ensure_ascii=False)[1:]}\n"
 

@@ -122,7 +122,12 @@ def _read(name: str, text: str) -> Profile:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"profile {name}: not TOML: {error}") from error
+    except RecursionError as error:
+        raise UsageError(f"profile {name}: it is nested too deep") from error
     _refuse_others(name, "", table, _KEYS)
+    for key in ("classes", "vocabularies"):
+        if not isinstance(table.get(key, {}), dict):
+            raise UsageError(f"profile {name}: {key}: it may be a table")
     below = table.get("extends")
     if below is not None and below not in list_profiles():
         raise UsageError(f"profile {name}: extends = {below!r}: it may be one of {', '.join(list_profiles())}")
@@ -137,7 +142,10 @@ def _read(name: str, text: str) -> Profile:
         },
         vocabularies={
             **under.vocabularies,
-            **{space: frozenset(str(terms).split()) for space, terms in table.get("vocabularies", {}).items()},
+            **{
+                space: frozenset(_list_words(name, space, terms))
+                for space, terms in table.get("vocabularies", {}).items()
+            },
         },
     )
 
@@ -161,9 +169,17 @@ def _read_class(name: str, each: str, table: Any) -> ClassRules:
     requirements = tuple(
         _read_requirement(name, each, word, key == "required")
         for key in ("required", "recommended")
-        for word in str(table.get(key, "")).split()
+        for word in _list_words(name, f"classes.{each}.{key}", table.get(key, ""))
     )
     return ClassRules(each, requirements, bool(table.get("subclasses", True)), bool(table.get("parts", False)))
+
+
+def _list_words(name: str, place: str, value: Any) -> list[str]:
+    """Return the words of a text, or of a list of texts."""
+    texts = value if isinstance(value, list) else [value]
+    if not all(isinstance(text, str) for text in texts):
+        raise UsageError(f"profile {name}: {place}: it may be a text of names with blanks between, or a list of names")
+    return [word for text in texts for word in text.split()]
 
 
 def _read_requirement(name: str, each: str, word: str, is_required: bool) -> Requirement:

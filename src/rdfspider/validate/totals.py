@@ -68,11 +68,26 @@ class Totals:
 
     def list_rows(self) -> list[Total]:
         """List all rows: by site, the worst and the most frequent first."""
-        return sorted(
-            self._rows.values(),
-            key=lambda row: (row.site, row.severity.rank, -row.pages, -row.count, row.type, row.path, row.rule),
-        )
+        return sorted(self._rows.values(), key=_rank_row)
+
+    def list_overall(self) -> list[Total]:
+        """List the rows over all sites: the worst and the most frequent first. Their `site` is empty."""
+        found: dict[tuple[str, str, str], Total] = {}
+        for row in self.list_rows():
+            key = (row.type, row.rule, row.path)
+            total = found.get(key)
+            if total is None:
+                total = found[key] = Total("", row.type, row.rule, row.severity, row.path, message=row.message)
+            total.count += row.count
+            total.pages += row.pages
+            total.examples = [*total.examples, *row.examples][:EXAMPLES]
+            total.severity = min(total.severity, row.severity, key=lambda severity: severity.rank)
+        return sorted(found.values(), key=_rank_row)
 
     def count_at_least(self, severity: Severity) -> int:
         """Count the findings that are at least as bad."""
         return sum(count for each, count in self.severities.items() if each.rank <= severity.rank)
+
+
+def _rank_row(row: Total) -> tuple[str | int, ...]:
+    return (row.site, row.severity.rank, -row.pages, -row.count, row.type, row.path, row.rule)
