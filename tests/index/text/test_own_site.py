@@ -28,11 +28,16 @@ def card_of(folder: Path) -> dict[str, Any]:
 def test_a_thing_is_shown_as_its_own_site_does(tmp_path: Path, claim: dict[str, Any]) -> None:
     pages = [page(f"https://evil{number}.example/", claim) for number in range(3)]
     index(
-        tmp_path, [*pages, page("https://www.victim.example/", thing(VICTIM, "Victim Pencils", "Organization", **OWN))]
+        tmp_path,
+        [
+            *pages,
+            page("https://www.victim.example/", thing(VICTIM, "Victim Pencils", "Organization", telephone="1", **OWN)),
+        ],
     )
     card = card_of(tmp_path)
     assert card["id"] == VICTIM and card["label"] == "Victim Pencils"
     assert {name: card[name] for name in OWN} == OWN
+    assert card["facts"] == [["http://schema.org/telephone", "1"]]
     assert card["sources"] == 4, "what others state is not lost"
 
 

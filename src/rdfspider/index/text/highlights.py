@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from rdfspider.index.entities.contributions import Contribution
+from rdfspider.index.text.own_site import is_behind
 from rdfspider.vocabulary.labels import ADDRESSES, DESCRIPTIONS, IMAGES, LABELS, SAME_AS
 from rdfspider.vocabulary.names import find_short_name
 from rdfspider.vocabulary.prefixes import PREFIXES, SCHEMA
@@ -90,16 +91,10 @@ _TIMED = frozenset(("startdate", "enddate", "start", "end", "doortime"))
 
 def choose_facts(contributions: Sequence[Contribution], labels: Collection[str]) -> Facts:
     """Choose the facts of an entity with these labels."""
-    stated: dict[str, list[tuple[str, ...]]] = {}
-    for contribution in contributions:
-        for iri, texts in contribution.values:
-            if iri in stated:
-                stated[iri].append(texts)
-            elif _find_order(iri) >= 0:
-                stated[iri] = [texts]
-        if contribution.parts:
-            for iri, texts in _read_parts(contribution):
-                stated.setdefault(iri, []).append(texts)
+    behind = [each for each in contributions if is_behind(each)] if len(contributions) > 1 else []
+    stated = _gather_stated([each for each in contributions if each not in behind] if behind else contributions)
+    if behind:
+        stated = _gather_stated(behind) | stated
     if not stated:
         return ()
     facts: list[tuple[str, str]] = []
@@ -119,6 +114,21 @@ def choose_facts(contributions: Sequence[Contribution], labels: Collection[str])
             break
         last = order >> 8
     return tuple(facts)
+
+
+def _gather_stated(contributions: Sequence[Contribution]) -> dict[str, list[tuple[str, ...]]]:
+    """The values of each property that may be a fact."""
+    stated: dict[str, list[tuple[str, ...]]] = {}
+    for contribution in contributions:
+        for iri, texts in contribution.values:
+            if iri in stated:
+                stated[iri].append(texts)
+            elif _find_order(iri) >= 0:
+                stated[iri] = [texts]
+        if contribution.parts:
+            for iri, texts in _read_parts(contribution):
+                stated.setdefault(iri, []).append(texts)
+    return stated
 
 
 def _read_parts(contribution: Contribution) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -1,7 +1,7 @@
 """What pages of several sites state about a thing enters; the same leaves, with what a thing's own site shows of it first.
 
-Anybody can describe the thing of another site, or claim that theirs is the same. Name, description, image and address on
-its card are those that its own site gives, if it gives any; what others state is still found, and shown with the entity.
+Anybody can describe the thing of another site, or claim that theirs is the same. Name, description, image, address and
+facts on its card are those that its own site gives, if it gives any; what others state is still found, and shown with the entity.
 """
 
 from collections.abc import Collection
@@ -14,6 +14,11 @@ from rdfspider.vocabulary.labels import TITLE_RANK
 
 _BEHIND = 2 * TITLE_RANK
 """What is added to the ranks of other sites' labels."""
+
+
+def is_behind(contribution: Contribution) -> bool:
+    """Whether `prefer_own` has put it behind what the thing's own site states: its facts are shown only where that has none."""
+    return contribution.labels[0][0] >= _BEHIND
 
 
 def prefer_own(mentions: list[Mention], sites: Collection[str]) -> list[Mention]:
