@@ -11,6 +11,7 @@ from rdfspider.batch.sources import ArchivePart, FilesPart, Part, plan_parts
 from rdfspider.batch.workers import PageResult, PartEnd, Work, run_parts
 from rdfspider.config import ExtractConfig
 from rdfspider.records import Problem
+from rdfspider.validate.checks import Checks
 
 URLS = [f"http://example.org/{number}" for number in range(12)]
 LIMIT = ExtractConfig().max_body_bytes
@@ -72,10 +73,11 @@ def test_a_page_that_kills_its_process_costs_only_itself(tmp_path: Path, make_re
     path.write_bytes(b"".join(make_record(url, body) for url, body in zip(URLS, bodies, strict=True)))
     # The worker asks for the context, and becomes another program that ends at once.
     config = ExtractConfig(documents=functools.partial(os.execlp, "false"))
-    outcomes = run(plan_parts([str(path)], limit=LIMIT), 1, Work(config))
+    outcomes = run(plan_parts([str(path)], limit=LIMIT), 1, Work(config, checks=Checks("schema")))
     died = Problem("process-died", "the process that read this page died")
     assert [outcome.url for outcome in outcomes if isinstance(outcome, PageResult)] == URLS
     assert [item.url for item in outcomes if isinstance(item, PageResult) and died in item.problems] == URLS[3:5]
+    assert [item.url for item in outcomes if isinstance(item, PageResult) and item.findings] == URLS[3:5], "never good"
     assert sum(isinstance(item, PageResult) and item.quads == {"microdata": 2} for item in outcomes) == 10
 
 

@@ -271,6 +271,12 @@ def test_a_url_is_fetched_as_robots_txt_allows(run: Run, web: Web, flags: list[s
     assert "me@example.org" in asked[0].headers["user-agent"]
 
 
+def test_a_page_that_is_cut_is_not_called_good(run: Run, flags: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RDFSPIDER_FETCH_MAX_BODY_BYTES", "100")
+    _, _, err = run("validate", "http://a.test/bad", *flags)
+    assert "http://a.test/bad: it is longer than what is read of a page: only its first 100 bytes are read" in err
+
+
 def test_urls_and_files_keep_their_order(run: Run, folder: Path, flags: list[str]) -> None:
     _, out, err = run("extract", "http://a.test/bad", folder / "good.html", "--base", "https://b.example/", *flags)
     assert err == ""
@@ -285,7 +291,7 @@ def test_urls_and_files_keep_their_order(run: Run, folder: Path, flags: list[str
         ("http://a.test/secret", "not fetched: robots.txt of http://a.test says `Disallow: /secret$`"),
         ("http://a.test/secretly", "which redirects to http://a.test/secret: not fetched: robots.txt"),
         ("http://a.test/missing", "not fetched: the server answered 404"),
-        ("http://127.0.0.1/", "--allow-private allows it"),
+        ("http://127.0.0.1/", "its host is on a private network (see --allow-private)"),
         ("http://", "not an http or https URL"),
     ],
 )

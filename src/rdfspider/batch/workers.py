@@ -106,7 +106,7 @@ def _run_part(assignment: _Assignment, work: Work) -> Iterator[PageResult | Dama
                 if isinstance(item, Damage):
                     yield item
                 else:
-                    yield _give_up(item) if fatal else _run_page(item, work)
+                    yield _give_up(item, work) if fatal else _run_page(item, work)
             count += 1
     except (RdfspiderError, OSError) as error:
         yield Damage(_name_of(assignment.part), 0, str(error))
@@ -124,8 +124,10 @@ def _run_page(page: Page, work: Work) -> PageResult:
     return PageResult(page.url, fragment, quads, found.problems, counts, tuple(findings))
 
 
-def _give_up(page: Page) -> PageResult:
-    return PageResult(page.url, problems=(Problem("process-died", "the process that read this page died"),))
+def _give_up(page: Page, work: Work) -> PageResult:
+    problems = (Problem("process-died", "the process that read this page died"),)
+    findings = check_page(work.checks, page.url, {}, problems) if work.checks else ()
+    return PageResult(page.url, problems=problems, findings=tuple(findings))
 
 
 def _name_of(part: Part) -> str:

@@ -3,11 +3,21 @@
 from collections.abc import Sequence
 from functools import cached_property
 
+from rdfspider.codes import Truncation
 from rdfspider.commands.options import name_flags
+from rdfspider.commands.terminal import say
 from rdfspider.crawl.settings import load_flags
 from rdfspider.errors import UnansweredError, UsageError
 from rdfspider.records import Page
 from rdfspider.run.page_requests import PageRequests, read_address
+
+_CUT = {
+    Truncation.LENGTH: "it is longer than what is read of a page",
+    Truncation.TIME: "it took too long",
+    Truncation.DISCONNECT: "the connection ended early",
+    Truncation.UNWANTED: "its type is none that is read",
+}
+"""Why a body is incomplete, in words."""
 
 
 class PageSource:
@@ -38,8 +48,11 @@ class PageSource:
         last = answer.hops[-1].url
         where = url if last == url else f"{url}, which redirects to {last}"
         if answer.refusal:
-            hint = "; --allow-private allows it" if "private" in answer.refusal else ""
-            raise UsageError(f"{where}: not fetched: {answer.refusal}{hint}")
+            raise UsageError(f"{where}: not fetched: {answer.refusal}")
         if answer.failure or answer.capture is None:
             raise UsageError(f"{where}: not fetched: {answer.failure}")
+        if answer.capture.truncated:
+            say(
+                f"{where}: {_CUT[Truncation(answer.capture.truncated)]}: only its first {len(answer.capture.page.body):,} bytes are read"
+            )
         return answer.capture.page
