@@ -66,6 +66,7 @@ def test_or_joins_its_neighbours() -> None:
         ("tea before:yesterday", ["tea", "before", "yesterday"], "'yesterday' is no date"),
         ("after:2024-13", ["after", "2024", "13"], "'2024-13' is no date"),
         ("kind:book", ["kind", "book"], "'book' is no kind"),
+        ("role:hero", ["role", "hero"], "'hero' is no role"),
         ("year:24", ["year", "24"], "'24' is no year; year:2024 is"),
         ("OR tea", ["OR", "tea"], "OR stands between"),
         ("tea OR", ["tea", "OR"], "OR stands between"),

@@ -83,6 +83,7 @@ def test_suggestions(index: TextIndex, text: str, suggestion: str) -> None:
         ("description:whalse", ""),
         ("-melvile", ""),
         ("melvil*", ""),
+        ("kind:melvile", ""),
     ],
 )
 def test_unknown_words_are_corrected_in_the_query(index: TextIndex, text: str, corrected: str) -> None:

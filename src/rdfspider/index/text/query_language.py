@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from rdfspider.index.text.fields import AFTER, ASKED, BEFORE, YEAR
-from rdfspider.results import HitKind
+from rdfspider.results import HitKind, Role
 from rdfspider.vocabulary.terms import replace_surrogates
 
 MAX_CHARS = 1_000
@@ -167,6 +167,8 @@ def _check_field(field: str, value: str) -> None:
         raise _BrokenRuleError(f"{value[:40]!r} is no year; year:2024 is")
     if field == "kind" and value.lower() not in KINDS:
         raise _BrokenRuleError(f"{value[:40]!r} is no kind; kind:page and kind:entity are")
+    if field == "role" and value.lower() not in tuple(Role):
+        raise _BrokenRuleError(f"{value[:40]!r} is no role; {', '.join(Role)} are")
 
 
 def _split_words(text: str) -> Iterator[Clause]:

@@ -21,7 +21,7 @@ from rdfspider.index.text.query_language import KINDS, VALUE, WORD, WORDS, Claus
 from rdfspider.index.text.query_plan import Index, build_plan, has_property
 from rdfspider.index.text.ranking import is_frequent
 from rdfspider.index.text.words import find_word
-from rdfspider.results import Card, HitKind, NameCount, NameKind, Suggestion
+from rdfspider.results import Card, HitKind, NameCount, NameKind, Role, Suggestion
 from rdfspider.vocabulary.names import find_short_name, list_prefixes, shorten_iri, split_iri
 from rdfspider.vocabulary.terms import replace_surrogates
 
@@ -83,6 +83,8 @@ def correct_question(question: Question, index: Index) -> str:
         for clause in group
         if clause.field == WORDS and not (clause.is_phrase or clause.is_prefix or clause.is_excluded)
         if "://" not in clause.text and clause.start >= 0
+        # What was searched as plain words instead of a field is no word that was misspelt.
+        if question.text[clause.start - 1 : clause.start] != ":"
         for match in WORD.finditer(clause.text)
         if len(found := split_text(match[0])[0]) == 1
     ]
@@ -253,8 +255,8 @@ def _suggest_values(index: Index, find_names: FindNames, match: re.Match[str], l
 
 def _list_values(index: Index, find_names: FindNames, field: str, start: str) -> Iterator[tuple[Sequence[str], str]]:
     """Yield the values of a field, each in the forms that people may type, with a short description."""
-    if field == "kind":
-        yield from (((kind,), "") for kind in KINDS)
+    if values := {"kind": KINDS, "role": tuple(Role)}.get(field):
+        yield from (((value,), "") for value in values)
     elif counted := ASKED[field].suggests_values:
         yield from (((value,), "") for value in list_values(index, counted))
     elif kind := ASKED[field].suggests_names:
