@@ -3,7 +3,8 @@
     python benchmarks/bench_search.py DIR [--rounds N]
 
 DIR is what `bench_index.py --keep DIR` has left: ten million quads and a million entities, or fewer. Another process goes on
-writing to it while it is asked. Each question is asked many times, in turns with the others. For SPARQL the same query is answered by pyoxigraph in this process on the same snapshot; the difference is what our workers cost.
+writing to it while it is asked. Each question is asked many times, in turns with the others. For SPARQL the same query is
+answered by pyoxigraph in this process on the same snapshot; the difference is what our workers cost.
 """
 
 from __future__ import annotations

@@ -90,3 +90,9 @@ def test_a_comment_is_a_part_whatever_else_it_is() -> None:
         '<span property="http://purl.org/dc/terms/title">I disagree</span> <b property="schema:text">Why not?</b></div>'
     )
     assert roles(read(RECIPE, title=RECIPE["name"], html=comment))["I disagree"] == Role.PART
+
+
+def test_an_update_of_a_live_blog_is_a_thing_of_its_own() -> None:
+    updates = [{"@type": "BlogPosting", "headline": "Ten arrested", "articleBody": "This evening."}]
+    live = {"@type": "LiveBlogPosting", "headline": "Riots live", "url": PAGE, "liveBlogUpdate": updates}
+    assert roles(read(live, title="Riots live")) == {"Riots live": Role.MAIN, "Ten arrested": Role.THING}

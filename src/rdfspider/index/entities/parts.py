@@ -28,8 +28,6 @@ _NEED_MORE = frozenset((None, ClassKind.ARTICLE, ClassKind.MEDIA, ClassKind.VAGU
 """Kinds of nodes that are only names of links, unless something else is said of them."""
 _MAX_CARDS = 3
 """More names without anything else on one page are those of people who comment."""
-_LIVE = SCHEMA + "LiveBlogPosting"
-"""Its updates are articles, and parts of it."""
 _POSITION = SCHEMA + "position"
 _UPWARD = frozenset(
     SCHEMA + name
@@ -63,8 +61,6 @@ def _is_part(name: str, node: Node, graph: Graph, addresses: Container[str]) -> 
         return True
     if not node.owners:
         return False
-    if kind == ClassKind.ARTICLE and any(_LIVE in graph.nodes[owner].types for owner in node.owners):
-        return True
     return _is_remark(node) or (
         kind == ClassKind.AGENT and all(_is_remark(graph.nodes[owner]) for owner in node.owners)
     )
