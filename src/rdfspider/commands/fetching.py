@@ -51,8 +51,7 @@ class PageSource:
             raise UsageError(f"{where}: not fetched: {answer.refusal}")
         if answer.failure or answer.capture is None:
             raise UsageError(f"{where}: not fetched: {answer.failure}")
-        if answer.capture.truncated:
-            say(
-                f"{where}: {_CUT[Truncation(answer.capture.truncated)]}: only its first {len(answer.capture.page.body):,} bytes are read"
-            )
-        return answer.capture.page
+        page, cut = answer.capture.page, answer.capture.truncated
+        if cut:
+            say(f"{where}: {_CUT[Truncation(cut)]}: only its first {len(page.body):,} bytes are read")
+        return page
