@@ -241,6 +241,14 @@ def test_a_crawl_is_checked_from_its_archive(
     assert {(one["rule"], one["path"], one["line"]) for one in found if one["severity"] != "hint"} == FOUND
 
 
+def test_a_crawl_of_files_from_elsewhere_is_checked_with_lines(run: Run, archive: Path, tmp_path: Path) -> None:
+    assert run("index", archive, "--dir", tmp_path / "crawl")[0] == 0
+    code, out, _ = run("validate", "--dir", tmp_path / "crawl", "--format", "json")
+    assert code == 1
+    found = json.loads(out)["findings"]
+    assert {(one["rule"], one["path"], one["line"]) for one in found if one["severity"] != "hint"} == FOUND
+
+
 @pytest.fixture(scope="module")
 def web() -> Iterator[Web]:
     site = Site()
