@@ -99,7 +99,8 @@ DATES = _rank(
 
 def is_visible(text: str) -> bool:
     """Return whether a text has visible characters."""
-    return any(category(sign) not in _UNSEEN and sign not in _BLANKS for sign in text)
+    # Most texts begin with one.
+    return ("!" <= text[:1] <= "~") or any(category(sign) not in _UNSEEN and sign not in _BLANKS for sign in text)
 
 
 def is_code(label: str) -> bool:
@@ -109,8 +110,12 @@ def is_code(label: str) -> bool:
 
 def clean_label(text: str) -> str:
     """Return a label on one line, without markup and the glyphs of icon fonts, and with character references decoded."""
-    text = " ".join(clean_text(text).split())
-    return text if text.isascii() else " ".join(_GLYPHS.sub(" ", text).split())
+    return flatten_label(clean_text(text))
+
+
+def flatten_label(text: str) -> str:
+    """Return a text without markup as a label: on one line, and without the glyphs of icon fonts."""
+    return " ".join((text if text.isascii() else _GLYPHS.sub(" ", text)).split())
 
 
 def clean_text(text: str) -> str:

@@ -20,8 +20,8 @@ from rdfspider.vocabulary.labels import (
     NO_LABEL_RANK,
     RDF_TYPE,
     SUBCLASS_OF,
-    clean_label,
     clean_text,
+    flatten_label,
     is_code,
     is_visible,
 )
@@ -203,7 +203,7 @@ def _add_literal(node: Node, predicate: str, role: int, rank: int, literal: str)
         node.languages.add(language)
     node.texts.append((predicate, text))
     if role == _LABEL:
-        label = clean_label(text[:MAX_LABEL])
+        label = flatten_label(text[:MAX_LABEL])
         if is_visible(label):
             node.labels.append((NO_LABEL_RANK if is_code(label) else rank, language, label))
     elif role == _DESCRIPTION:
