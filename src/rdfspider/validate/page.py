@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rdfspider.records import Problem
 from rdfspider.validate.faults import explain_code
-from rdfspider.validate.findings import Finding, merge_findings
+from rdfspider.validate.findings import Finding, Severity, merge_findings
 from rdfspider.validate.page_conflicts import find_page_conflicts
 from rdfspider.validate.profiles import Profile
 from rdfspider.validate.requirements import find_missing
-from rdfspider.validate.statements import SyntaxStatements, read_syntaxes, read_text
+from rdfspider.validate.statements import MAX_STATEMENTS, SyntaxStatements, read_syntaxes, read_text
 from rdfspider.validate.terms import ClassTerms, PropertyTerm, PropertyTerms
 from rdfspider.validate.values import Verdict, check_member_iri, quote_value, write_choice
 from rdfspider.vocabulary.labels import decode_references
@@ -31,7 +31,7 @@ from rdfspider.vocabulary.schema_terms import (
 from rdfspider.vocabulary.terms import graph_term
 
 MAX_FINDINGS = 1_000
-"""The most findings of a page, before equal ones are counted together."""
+"""The most findings of a page and of one severity, before equal ones are counted together; hints never crowd out errors."""
 _VALUE_CHARS, _MESSAGE_CHARS = 200, 500
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _BARE_HOST = re.compile(r"www\.[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?:[/?#>]|$)", re.IGNORECASE)
@@ -62,7 +62,10 @@ class Validator:
             page.check_syntax(one, syntaxes)
         page.check_requirements(syntaxes)
         page.check_conflicts(syntaxes)
-        page.check_problems(problems)
+        cut = f"only the first {MAX_STATEMENTS:,} statements of it were checked"
+        page.check_problems(
+            [*problems, *(Problem("statements-cut", cut, one.syntax) for one in syntaxes if one.is_cut)]
+        )
         return merge_findings(page.findings)
 
 
@@ -71,6 +74,7 @@ class _PageCheck:
 
     def __init__(self, url: str, profile: Profile) -> None:
         self.findings: list[Finding] = []
+        self._room = dict.fromkeys(Severity, MAX_FINDINGS)
         self._url = url
         own = graph_term(url)[:-1].partition("#")[0]
         self._own_start = f"{own}#"
@@ -81,8 +85,9 @@ class _PageCheck:
     def add(self, verdict: Verdict, one: SyntaxStatements, thing: str, name: str = "", value: str = "") -> None:
         """Add a finding, unless the rule does not hold."""
         severity = self._profile.find_severity(verdict.rule)
-        if severity is None or len(self.findings) >= MAX_FINDINGS:
+        if severity is None or self._room[severity] == 0:
             return
+        self._room[severity] -= 1
         path = one.write_path(thing, name) if name else one.write_path(thing)
         self.findings.append(
             Finding(

@@ -29,7 +29,7 @@ Values = list[tuple[PropertyTerm, str]]
 class SyntaxStatements:
     """The things of a page as one syntax describes them."""
 
-    __slots__ = ("_nquads", "_parents", "_subjects", "syntax", "things", "types")
+    __slots__ = ("_nquads", "_parents", "_subjects", "is_cut", "syntax", "things", "types")
 
     def __init__(self, syntax: str, nquads: str, terms: PropertyTerms) -> None:
         self.syntax = syntax
@@ -37,6 +37,8 @@ class SyntaxStatements:
         """The terms of each thing's classes, in their order."""
         self.things: dict[str, Values] = {}
         """The values of each thing's properties, in their order."""
+        self.is_cut = False
+        """Whether there are more statements than are read."""
         self._nquads = nquads
         self._parents: dict[str, tuple[str, str]] | None = None
         self._subjects: frozenset[str] | None = None
@@ -45,7 +47,9 @@ class SyntaxStatements:
     def _read(self, nquads: str, terms: PropertyTerms) -> None:
         things, types = self.things, self.types
         lines = nquads.split("\n")
-        for line in lines if len(lines) <= MAX_STATEMENTS else islice(lines, MAX_STATEMENTS):
+        # The last line ends too.
+        self.is_cut = len(lines) > MAX_STATEMENTS + 1
+        for line in islice(lines, MAX_STATEMENTS):
             if not line or line[0] == " ":
                 continue
             try:
