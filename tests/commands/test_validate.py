@@ -225,6 +225,13 @@ def test_a_warc_file(run: Run, archive: Path) -> None:
     assert {(one["rule"], one["path"], one["line"]) for one in found if one["severity"] != "hint"} == FOUND
 
 
+def test_an_archive_of_which_nothing_can_be_read_is_not_good(run: Run, archive: Path) -> None:
+    archive.write_bytes(archive.read_bytes()[:400])
+    code, _, err = run("validate", archive)
+    assert code == 2
+    assert "the record is cut short" in err and "no page was checked" in err
+
+
 def test_a_crawl_is_checked_from_its_archive(
     run: Run, archive: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

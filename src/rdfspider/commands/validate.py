@@ -137,6 +137,10 @@ def validate(
         with open_stream(output) as stream:
             for piece in write_document(writer, pages, found):
                 stream.write(piece.encode("utf-8", "replace"))
+    if not found.pages:
+        raise UsageError(
+            "no page was checked: there is none that can be read in " + (str(folder) if folder else "the sources")
+        )
     if fail_on != FailOn.NEVER and found.count_at_least(Severity(fail_on)):
         raise typer.Exit(1)
 
