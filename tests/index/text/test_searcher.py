@@ -430,16 +430,3 @@ def test_any_text_gets_an_answer(index: TextIndex, text: str) -> None:
 def test_a_label_without_spaces_that_is_the_query_is_told_and_counts(index: TextIndex) -> None:
     (hit, *_) = index.search("東京タワー", explain=True)
     assert "the label is the query" in [part.reason for part in hit.explanation]
-
-
-def test_a_part_with_all_words_comes_before_what_lacks_one(make: Make) -> None:
-    index = make(
-        Thing("Ten arrested after riots", types=[SCHEMA + "BlogPosting"], role="part"),
-        Thing("Riots live", types=[SCHEMA + "LiveBlogPosting"], role="main"),
-        Thing("Riots of 1848", types=[SCHEMA + "Book"]),
-    )
-    found = index.search("arrested riots")
-    assert found.hits[0].label == "Ten arrested after riots"
-    assert (found.total, found.with_some_words, found.kind_counts) == (3, 2, {"entity": 3, "page": 0})
-    assert index.search("riots live").hits[0].label == "Riots live"
-    assert "Ten arrested after riots" not in labels(index, "riots live"), "where a result has all words, parts are none"

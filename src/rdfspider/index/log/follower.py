@@ -37,6 +37,10 @@ _BATCH_CHARS = 4_000_000
 # How often a view commits while there is more to read; and, shorter, once there is no more.
 _COMMIT_S = 3.0
 _SOON_S = 0.7
+# A view that is further behind than this commits less often: nobody finds the newest pages before it has caught up, and every
+# commit builds entities again that the next pages describe too.
+_FAR_BEHIND_S = 10.0
+_FAR_COMMIT_S = 10.0
 # How often the log is checked for growth.
 _POLL_S = 0.3
 # After this time without news the view commits once more, so that it can do deferred work.
@@ -95,6 +99,13 @@ class Lag:
             if steps:
                 oldest = min(oldest, steps[0][0])
         return now - oldest
+
+    def date_unread(self, cursors: Cursors, now: float) -> float:
+        """The age of the oldest part that these cursors, which need not be durable, have not passed; 0 if there is none."""
+        unread = (
+            seen for source, steps in self._steps.items() for seen, length in steps if length > cursors.get(source, 0)
+        )
+        return now - min(unread, default=now)
 
 
 class Room(NamedTuple):
@@ -298,11 +309,17 @@ class Follower:
     def _commit_when_due(self, view: View, *, is_waiting: bool, is_last: bool) -> None:
         since_s = time.monotonic() - self._committed_at
         if self._is_dirty:
-            if since_s >= (_SOON_S if is_waiting else _COMMIT_S) or (is_waiting and is_last):
+            if since_s >= (_SOON_S if is_waiting else self._choose_interval()) or (is_waiting and is_last):
                 self._commit(view)
         elif is_waiting and ((not self._is_at_rest and (since_s >= _REST_S or is_last)) or view.has_deferred):
             self._commit(view)
             self._is_at_rest = not view.has_deferred
+
+    def _choose_interval(self) -> float:
+        """The seconds between commits, by the age of what is still to be read."""
+        with self._lock:
+            behind_s = self._lag.date_unread(self._cursors, time.time())
+        return _FAR_COMMIT_S if behind_s > _FAR_BEHIND_S else _COMMIT_S
 
     def _commit(self, view: View) -> None:
         cursors = dict(self._cursors)

@@ -117,9 +117,12 @@ def list_stems(texts: Iterable[str], language: str) -> list[str]:
 
 def _list_words(text: str) -> set[str]:
     """List the different words of a text as the tokenizer does; only those that are not ASCII need it."""
-    found = set(_ANY_WORD.findall(text.lower()))
-    words = {word for word in found if word.isascii()}
-    return words.union(_words().analyze(" ".join(found - words)))
+    return {word if word.isascii() else _fold_word(word) for word in set(_ANY_WORD.findall(text.lower()))}
+
+
+@lru_cache(maxsize=65_536)
+def _fold_word(word: str) -> str:
+    return next(iter(_words().analyze(word)), word)
 
 
 def write_stem(stem: str, language: str) -> str:

@@ -64,7 +64,6 @@ _FEW = 5
 _SWAP_S = 0.1
 
 _ANY_ROLE = tuple(Clause("role", role, start=-1) for role in Role)
-_PART_ROLE = (Clause("role", Role.PART, start=-1),)
 
 Filter = str | Iterable[str] | None
 _Weighed = tuple[float, int, DocAddress, float, float]
@@ -175,14 +174,8 @@ class TextIndex:
             question = replace(question, groups=(*question.groups, _ANY_ROLE))
             plan = build_plan(question, index)
             ranked, counts = _rank(index, plan, limit, offset)
-        part_count = 0
-        if not counts[0] and plan.some is not None and (wider := _add_parts(index, question, plan)):
-            plan = wider
-            ranked, counts = _rank(index, plan, limit, offset)
-            part_count = counts[0]
         total = sum(counts)
         shown, kinds = self._count(index, question, plan, counts, facet_values)
-        kinds[HitKind.ENTITY] += part_count
         # Most results are in the same language.
         make_marker = cache(partial(Marker, plan))
         hits = (
@@ -270,13 +263,6 @@ class TextIndex:
             if len(self._counts) > _CACHED:
                 self._counts.popitem(last=False)
         return shown, dict(kinds)
-
-
-def _add_parts(index: Index, question: Question, plan: Plan) -> Plan | None:
-    """Return a plan that also finds parts with all words, before what lacks one: a step, an update of a live blog. None if no
-    part has them."""
-    of_parts = build_plan(replace(question, groups=(*question.groups, _PART_ROLE)), index).query
-    return replace(plan, query=of_parts) if index.searcher.search(of_parts, 1, count=False).hits else None
 
 
 def _rank(index: Index, plan: Plan, limit: int, offset: int) -> tuple[list[_Ranked], tuple[int, int]]:
