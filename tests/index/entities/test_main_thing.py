@@ -109,6 +109,9 @@ def test_what_tells_of_one_thing_at_one_url_is_one_thing_with_several_types() ->
         ([{"@type": "Person", "name": "Ada Cook", "url": PAGE}], "Ada Cook - Kitchen", "Ada Cook"),
         ([{"@type": "Person", "name": "Ada Cook"}], "Wings by Ada Cook", ""),
         ([{"@type": "Organization", "name": "Kitchen", "url": HOME}], "Kitchen | Wings", ""),
+        # A thing without a telling class only if its IRI is on the page.
+        ([{"@type": "Thing", "@id": f"{PAGE}#it", "name": "A wing"}], "What is on", "A wing"),
+        ([{"@type": "Thing", "name": "A wing"}], "What is on", ""),
         # Whoever published the page, and its path, are not what it is about.
         ([{"@type": "BreadcrumbList", "itemListElement": {"@type": "ListItem", "name": "Wings"}}], "Wings", ""),
         ([{"@type": "WebSite", "name": "Wings", "url": HOME}], "Wings", ""),

@@ -226,7 +226,9 @@ def _choose(candidates: Sequence[_Candidate], titles: Sequence[str], *, is_of_li
             is_claimed = (one.title == _EXACT and one.is_here) or (one.is_main and one.title > 0) or one.is_title
             is_claimed |= one.is_of_type and one.title > 0 and not one.is_nested
         elif one.kind in (ClassKind.DOCUMENT, ClassKind.VAGUE, ClassKind.PART):
-            is_claimed = fits and one.is_main
+            # Of a thing without a telling class, only an IRI on the page says that the page is its own.
+            is_own = one.kind == ClassKind.VAGUE and one.has_own_iri and is_only and not one.is_nested
+            is_claimed = (fits and one.is_main) or is_own
         elif is_of_list:
             is_claimed = fits
         elif one.is_nested or (one.kind == ClassKind.TOPIC and has_article):
