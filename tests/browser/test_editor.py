@@ -201,7 +201,7 @@ def test_rows_with_coordinates_are_on_a_map(browser: Browser, site: Serving) -> 
         expect(list_cells(page, 1)).to_have_count(4)
         # Well-known text has the longitude first.
         run_query(page, "SELECT ?at { VALUES ?at { 'POINT(10.75 59.91)' } }")
-        expect(page.locator("#map .point title")).to_have_text("59.9100° N 10.7500° E")
+        expect(page.locator("#map .point title")).to_have_text(["59.9100° N 10.7500° E"])
         run_query(page, "SELECT ?n { VALUES ?n { 1 2 } }")
         expect(list_cells(page, 1)).to_have_count(2)
         expect(page.locator("#map")).to_be_hidden()
