@@ -16,6 +16,7 @@ from rdfspider.disk import HeldError, hold_lock, rename_durably, write_atomicall
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.layout import VERSION, IndexPaths, advise_rebuild, check_index, has_index
 from rdfspider.index.ledger.reader import LedgerReader, read_same
+from rdfspider.index.log.batches import Batches
 from rdfspider.index.log.follower import Follower, Room, is_damage
 from rdfspider.index.log.indexed_sources import Sources
 from rdfspider.index.quads.view import QuadView
@@ -102,8 +103,10 @@ class Indexer:
 
     def _start(self, sources: Sources) -> None:
         room = Room(self._paths.index, self._config.run.min_free_bytes)
-        for name, opener in self._list_openers(self._paths, self._config).items():
-            follower = Follower(name, opener, sources, room, mechanics=self._config.index.mechanics)
+        openers = self._list_openers(self._paths, self._config)
+        batches = Batches(sources, mechanics=self._config.index.mechanics, views=len(openers))
+        for name, opener in openers.items():
+            follower = Follower(name, opener, sources, batches, room)
             self._followers[follower] = threading.Thread(target=follower.run, name=name, daemon=True)
         for thread in self._followers.values():
             thread.start()

@@ -18,7 +18,9 @@ from rdfspider.archive.outcomes import Outcome
 from rdfspider.archive.warc_file import Damage
 from rdfspider.config import ExtractConfig
 from rdfspider.index.layout import IndexPaths
+from rdfspider.index.log import batches as batches_module
 from rdfspider.index.log import follower as follower_module
+from rdfspider.index.log.batches import Batches
 from rdfspider.index.log.follower import Follower, Lag, Room
 from rdfspider.index.log.foreign import add_sources
 from rdfspider.index.log.indexed_sources import Forgotten, LogState, Sources, add_rule
@@ -80,7 +82,8 @@ def make_follower(
     folder: Path, fail: Callable[[], None] = lambda: None, room: Room | None = None
 ) -> tuple[Follower, Path]:
     path = folder / "names.sqlite"
-    return Follower("names", lambda: NamesView(path, fail), Sources(IndexPaths(folder), ExtractConfig()), room), path
+    sources = Sources(IndexPaths(folder), ExtractConfig())
+    return Follower("names", lambda: NamesView(path, fail), sources, Batches(sources), room), path
 
 
 @contextmanager
@@ -240,7 +243,7 @@ def test_a_list_that_is_spoilt_meanwhile_holds_as_it_was(
     add_sources(IndexPaths(crawl), [facts])
     sources = Sources(IndexPaths(crawl), ExtractConfig())
     path = tmp_path / "names.sqlite"
-    follower = Follower("names", lambda: NamesView(path), sources)
+    follower = Follower("names", lambda: NamesView(path), sources, Batches(sources))
     with following(follower):
         wait_until(lambda: read_urls(path) == set(urls_of(2, 7)))
         sound = (crawl / name).read_bytes()
@@ -255,7 +258,7 @@ def test_a_list_that_is_spoilt_meanwhile_holds_as_it_was(
 
 
 def test_few_files_are_open_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(follower_module, "_BATCH_OUTCOMES", 1)
+    monkeypatch.setattr(batches_module, "_BATCH_OUTCOMES", 1)
     for shard in range(40):
         ShardLog(tmp_path, shard).write(*urls_of(shard, shard + 40))
     follower, path = make_follower(tmp_path)
@@ -267,8 +270,10 @@ def test_few_files_are_open_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         nonlocal open_now, most
         open_now += 1
         most = max(most, open_now)
-        yield from read(self, source, look, start)
-        open_now -= 1
+        try:
+            yield from read(self, source, look, start)
+        finally:
+            open_now -= 1
 
     monkeypatch.setattr(Sources, "read", count)
     catch_up(follower)
@@ -286,7 +291,7 @@ def test_damage_is_told_once_whoever_meets_it(tmp_path: Path, caplog: pytest.Log
     sources = Sources(IndexPaths(tmp_path), ExtractConfig())
     for name in ("one", "other"):
         path = tmp_path / name
-        catch_up(Follower(name, lambda path=path: NamesView(path), sources))  # type: ignore[misc]
+        catch_up(Follower(name, lambda path=path: NamesView(path), sources, Batches(sources)))  # type: ignore[misc]
         assert len(read_urls(path)) >= 19
     told = [record.getMessage() for record in caplog.records]
     assert any(str(facts) in line for line in told)
@@ -375,7 +380,8 @@ def test_a_page_that_asked_to_be_gone_by_now_goes_without_news(tmp_path: Path, m
     log = ShardLog(tmp_path)
     log.write(*urls_of(1), directives=(f"unavailable_after {due:%Y-%m-%dT%H:%M:%SZ} (meta robots)",))
     log.write(*urls_of(2))
-    follower = Follower("text", lambda: TextView(paths), Sources(paths, ExtractConfig()))
+    sources = Sources(paths, ExtractConfig())
+    follower = Follower("text", lambda: TextView(paths), sources, Batches(sources))
     with following(follower):
         wait_until(lambda: follower.has_caught_up)
         assert {card.id for card in find_cards(tmp_path, "kind:page")} == set(urls_of(1, 2))

@@ -17,11 +17,10 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from rdfspider.archive.outcomes import Effect, Outcome
-from rdfspider.archive.warc_file import Damage
 from rdfspider.codes import Reason
-from rdfspider.errors import InUseError, UsageError
+from rdfspider.errors import InUseError
+from rdfspider.index.log.batches import Batches
 from rdfspider.index.log.indexed_sources import FORGOTTEN, Forgotten, LogState, Sources
-from rdfspider.index.log.statements import choose_statements
 from rdfspider.index.status import ViewStatus
 from rdfspider.index.view import Cursors, View
 
@@ -31,9 +30,6 @@ _log = logging.getLogger(__name__)
 _STEP_S = 1.0
 # An older page came from elsewhere, or has waited so long that its exact age no longer matters.
 _OLD_S = 86_400.0
-# The size of a batch: large enough to be fast, small enough to hold several in memory.
-_BATCH_OUTCOMES = 128
-_BATCH_CHARS = 4_000_000
 # How often a view commits while there is more to read; and, shorter, once there is no more.
 _COMMIT_S = 3.0
 _SOON_S = 0.7
@@ -48,8 +44,8 @@ _REST_S = 2.0
 # A suspended view is tried again after the first pause, which then doubles up to the longest.
 _FIRST_PAUSE_S = 1.0
 _MAX_PAUSE_S = 30.0
-# Files read at the same time; the number of open files is limited.
-_MAX_READERS = 16
+# Sources read in turns: others wait until one of these was read to the end that it had at the beginning.
+_MAX_BEGUN = 16
 # The estimated bytes of an outcome in the log, before any was read.
 _USUAL_BYTES = 4_000
 # How Oxigraph's messages begin if a store has lost a file or the content of one.
@@ -132,9 +128,8 @@ class Follower:
         name: str,
         open_view: Callable[[], View],
         sources: Sources,
+        batches: Batches,
         room: Room | None = None,
-        *,
-        mechanics: bool = False,
     ) -> None:
         self.name = name
         self.failure: BaseException | None = None
@@ -146,7 +141,7 @@ class Follower:
         self._open_view = open_view
         self._sources = sources
         self._room = room
-        self._mechanics = mechanics
+        self._batches = batches
         self._lag = Lag()
         self._lock = threading.Lock()
         self._stop = threading.Event()
@@ -156,8 +151,8 @@ class Follower:
         self._view: View | None = None
         self._durable: dict[str, int] = {}
         self._cursors: dict[str, int] = {}
-        self._readers: dict[str, tuple[Iterator[Outcome | Damage], int]] = {}
-        """By source: the open reader, and where it ends."""
+        self._begun: dict[str, int] = {}
+        """The sources that are being read, and where each ended when that began."""
         self._is_dirty = self._is_at_rest = self._is_interrupted = False
         self._committed_at = 0.0
 
@@ -227,7 +222,7 @@ class Follower:
         try:
             self._cursors = dict(view.load_cursors())
             self._durable = dict(self._cursors)
-            self._readers.clear()
+            self._begun.clear()
             self._is_dirty = self._is_at_rest = False
             self._follow(view)
             self._problem = self._problem or view.problem
@@ -262,16 +257,16 @@ class Follower:
             # The user who asked for it waits until this is committed.
             self._commit(view)
             return True
-        for source in self._readers.keys() - look.keys():
-            del self._readers[source]
-        can_open = len(self._readers) < _MAX_READERS
+        for source in self._begun.keys() - look.keys():
+            del self._begun[source]
+        can_begin = len(self._begun) < _MAX_BEGUN
         for source in _rotate(list(look), self._turn):
-            is_new = can_open and self._cursors.get(source, 0) < look[source].length
-            if source in self._readers or is_new:
+            is_new = can_begin and self._cursors.get(source, 0) < look[source].length
+            if source in self._begun or is_new:
                 self._turn += 1
                 outcomes = self._read_batch(source, look)
                 if wanted := _keep_out(outcomes, forgotten, view):
-                    view.apply([choose_statements(outcome, mechanics=self._mechanics) for outcome in wanted])
+                    view.apply(wanted)
                 self._is_dirty = True
                 self._is_at_rest = False
                 return True
@@ -280,29 +275,15 @@ class Follower:
     def _read_batch(self, source: str, look: LogState) -> list[Outcome]:
         """The next outcomes of a source; moves its cursor behind them."""
         start = self._cursors.get(source, 0)
-        if source not in self._readers:
-            self._readers[source] = (_read_on(self._sources.read(source, look, start)), look[source].length)
-        reader, stop = self._readers[source]
-        batch: list[Outcome] = []
-        chars = 0
-        for item in reader:
-            if isinstance(item, Damage):
-                self._sources.tell(item)
-                continue
-            batch.append(item)
-            chars += len(item.text) + sum(map(len, item.statements.values()))
-            if len(batch) >= _BATCH_OUTCOMES or chars >= _BATCH_CHARS:
-                self._cursors[source] = item.end
-                break
-        else:
-            # The last record need not be an outcome.
-            self._cursors[source] = stop
-            del self._readers[source]
+        batch, end, _ = self._batches.read(source, look, start)
+        self._cursors[source] = end
+        if end >= self._begun.setdefault(source, look[source].length):
+            del self._begun[source]
         # An imported page is as old as its capture elsewhere, which does not say when it was added.
         if batch and batch[0].reason != Reason.IMPORTED and self._durable.get(source, 0) == start:
             with self._lock:
                 self._lag.date(source, batch[0].time)
-        self._read_bytes += self._cursors[source] - start
+        self._read_bytes += end - start
         self._read_count += len(batch)
         return batch
 
@@ -339,14 +320,6 @@ def is_damage(error: BaseException) -> bool:
     if isinstance(error, sqlite3.DatabaseError):
         return not isinstance(error, sqlite3.OperationalError)
     return isinstance(error, RuntimeError | OSError) and str(error).startswith(_DAMAGED)
-
-
-def _read_on(reader: Iterator[Outcome | Damage]) -> Iterator[Outcome | Damage]:
-    """Read outcomes; a file that cannot be opened, as on a removed disk, raises OSError because it may come back."""
-    try:
-        yield from reader
-    except UsageError as error:
-        raise OSError(str(error)) from error
 
 
 def _keep_out(outcomes: list[Outcome], forgotten: Forgotten, view: View) -> list[Outcome]:
