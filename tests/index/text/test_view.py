@@ -473,6 +473,11 @@ def test_the_words_of_a_page_are_found_with_what_it_is_about(tmp_path: Path) -> 
     assert find(tmp_path, "role:part") == [("Fry", Role.PART)]
 
 
+def test_a_page_that_its_main_thing_stands_for_is_found_in_other_forms_too(tmp_path: Path) -> None:
+    index(tmp_path, [wings(words="crusted drumsticks")])
+    assert find(tmp_path, "drumstick kind:page") == find(tmp_path, "drumsticks kind:page") != []
+
+
 def test_what_is_read_from_the_ledger_has_the_words_of_its_pages_too(tmp_path: Path) -> None:
     index(tmp_path / "a", [wings()], [wings(f"{RECIPE}?print", "crunchy")])
     assert find(tmp_path / "a", "peppery crunchy") == [("Wings", Role.MAIN)]

@@ -20,7 +20,7 @@ import msgspec
 from tantivy import Schema, SchemaBuilder
 
 from rdfspider.index.text.analysis import BIGRAMS, WORDS, list_starts, list_stems
-from rdfspider.results import RESULTS, Card, NameKind, Role
+from rdfspider.results import Card, NameKind, Role
 from rdfspider.vocabulary.dates import write_year
 from rdfspider.vocabulary.names import expand_name, name_ontology, shorten_iri
 from rdfspider.vocabulary.spellings import fold_name, fold_namespace
@@ -236,10 +236,10 @@ FIELDS = (
     # Runs of scripts without spaces in labels, and in values and text; the fields above leave them out.
     Field("label_bigrams", RUNS, lambda one: one.texts.label_runs or None),
     Field("bigrams", RUNS, lambda one: one.texts.runs or None),
-    # Stems of words in labels, and in values and the beginning of the text, by the language of the document; the former not of
-    # parts, the latter only of what is a result without being asked for: another document has the words of the others, too.
+    # Stems of words in labels, and in values and the beginning of the text, by the language of the document; not of parts,
+    # whose words are found with their whole.
     Field("label_stems", STEMS, lambda one: _list_stems(one, one.texts.labels) if one.card.role != Role.PART else None),
-    Field("stems", STEMS, lambda one: _list_stems_of_texts(one) if one.card.role in RESULTS else None),
+    Field("stems", STEMS, lambda one: _list_stems_of_texts(one) if one.card.role != Role.PART else None),
     # Beginnings of the label.
     Field("start", KEYWORD, lambda one: list_starts(one.card.label) if one.is_suggested else []),
     # IRIs of classes and their superclasses except Thing.
