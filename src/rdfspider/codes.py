@@ -64,6 +64,21 @@ class LeaseKind(StrEnum):
     """To fetch a page."""
 
 
+class Lane(StrEnum):
+    """What kind of connection a request may hold; slow servers together hold a bounded share."""
+
+    OPEN = "open"
+    """Its host answered fast the last time."""
+    NEW = "new"
+    """Its host has not answered yet."""
+    SPARE = "spare"
+    """Its host was slow, and the connection is one that nobody needs at the moment."""
+    SLOW = "slow"
+    """Its host was slow: the slow lane has few connections, and they are not taken back."""
+
+    __repr__ = str.__repr__
+
+
 class VerdictState(StrEnum):
     """What becomes of a URL after an exchange."""
 
@@ -106,6 +121,8 @@ class FailureCode(StrEnum):
     """The head of the response is longer than libcurl accepts."""
     UNSUPPORTED = "unsupported"
     """The scheme is not fetched, the port is reserved for other protocols, or libcurl refuses the URL."""
+    TAKEN_BACK = "taken-back"
+    """The server was far slower than others while these waited for a connection; it is asked again in the slow lane."""
     BUSY = "busy"
     """This shard has no capacity: bodies in flight use all their memory, or no socket is left. Try again."""
 

@@ -14,6 +14,8 @@ _MAX_DATE_CHARS = 100
 _MAX_DIGITS = 12
 # The longest gap after a slow response.
 _MAX_DURATION_GAP_S = 60.0
+# An exchange that has taken this long, and brought fewer bytes a second, yields little; most servers answer within a second.
+_SHORT_S, _LITTLE_BYTES_S = 2.0, 1000
 # After this many doublings every backoff exceeds its maximum.
 _MAX_DOUBLINGS = 30
 
@@ -47,6 +49,11 @@ def pace_gap_s(crawl_delay_s: float, duration_s: float, config: FrontierConfig) 
     return max(config.delay_s, min(crawl_delay_s, config.max_wait_s), duration_gap_s)
 
 
+def yields_little(duration_s: float, wire_bytes: int) -> bool:
+    """Whether an exchange has brought little for the time that it has held its connection."""
+    return duration_s > _SHORT_S and wire_bytes < _LITTLE_BYTES_S * duration_s
+
+
 def backoff_gap_s(errors: int, retry_after_s: float, config: FrontierConfig) -> float:
     """The gap after the nth error in a row: the longer of Retry-After and our own backoff, each up to its maximum."""
     backoff_s = min(config.backoff_s * 2.0 ** min(errors - 1, _MAX_DOUBLINGS), config.max_backoff_s)
@@ -65,6 +72,11 @@ def explain_pace(gap_s: float, crawl_delay_s: float, duration_s: float, config: 
     if gap_s == min(crawl_delay_s, config.max_wait_s):
         return f"Crawl-delay: {crawl_delay_s:g} of robots.txt"
     return f"its last answer took {duration_s:.1f} s"
+
+
+def explain_taken_back(duration_s: float) -> str:
+    """Explain the gap after an exchange whose connection was taken back to people."""
+    return f"others waited for its connection after {duration_s:.1f} s: it is asked again in the slow lane"
 
 
 def explain_backoff(

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct
 
 from rdfspider import drawing, formats
-from rdfspider.codes import PREREQUISITE_REASONS, DuplicateKind, FailureCode, LeaseKind, RobotsRule, VerdictState
+from rdfspider.codes import PREREQUISITE_REASONS, DuplicateKind, FailureCode, Lane, LeaseKind, RobotsRule, VerdictState
 from rdfspider.urls import resolve_links
 from rdfspider.vocabulary.mechanics import drop_mechanics
 from rdfspider.ways import Way
@@ -198,6 +198,8 @@ class Lease(Struct, frozen=True, gc=False):
     """When that capture was made, in seconds since 1970; 0 if there is none."""
     crawl_delay_s: float = 0.0
     """For a robots.txt: the longest known Crawl-delay of the host, over all its origins; 0 if there is none."""
+    lane: Lane = Lane.OPEN
+    """What kind of connection it may hold."""
 
 
 class Addresses(Struct, frozen=True, gc=False, array_like=True):

@@ -7,10 +7,12 @@ import struct
 import time
 import tracemalloc
 import zlib
+from math import inf
 
 import pytest
 
 from loopback import Answer, captured, failed, ok, run_loop, serving, transporting
+from rdfspider import pace
 from rdfspider.fetch import curl, http
 from rdfspider.fetch.transport import Request
 from rdfspider.records import Capture, Failure
@@ -142,6 +144,27 @@ def test_a_silent_server() -> None:
         await asyncio.sleep(600)
 
     assert failed(be_silent, settings={"first_byte_timeout_s": 0.2}) == "first-byte-timeout"
+
+
+def test_a_silent_server_while_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def be_silent(writer: asyncio.StreamWriter) -> None:
+        await asyncio.sleep(600)
+
+    monkeypatch.setattr(pace, "_SHORT_S", 0.1)
+    settings = {"first_byte_timeout_s": 1.0}
+    assert failed(be_silent, settings=settings, patience_s=lambda: 0.2) == "taken-back"
+    assert failed(be_silent, settings=settings, patience_s=lambda: inf) == "first-byte-timeout"
+
+
+def test_a_body_that_trickles_while_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def trickle(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        while True:
+            writer.write(b"x")
+            await asyncio.sleep(0.05)
+
+    monkeypatch.setattr(pace, "_SHORT_S", 0.1)
+    assert failed(trickle, settings={"first_byte_timeout_s": 1.0}, patience_s=lambda: 0.2) == "taken-back"
 
 
 def test_a_slow_start_within_the_limit_is_no_silence() -> None:

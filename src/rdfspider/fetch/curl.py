@@ -19,6 +19,7 @@ from rdfspider.config import FetchConfig
 from rdfspider.fetch.bodies import NAMES, Body, Flight
 from rdfspider.fetch.targets import is_refused, is_same_address
 from rdfspider.fetch.transport import Request
+from rdfspider.pace import yields_little
 from rdfspider.records import Failure
 
 IDLE_S = 5
@@ -69,6 +70,7 @@ CUT_SHORT = frozenset({18, 55, NOT_RECEIVED, 92})
 _OWN_WORDS = {
     FailureCode.PRIVATE: "the address is private",
     FailureCode.RESET: "the server closed the connection without an answer",
+    FailureCode.TAKEN_BACK: "the server was far slower than others, which waited for the connection",
     FailureCode.BUSY: "there was no room for the body, or no descriptor for the connection",
 }
 """Messages for exchanges that we ended ourselves; libcurl only reports that a callback aborted them."""
@@ -158,6 +160,7 @@ class Handle:
         self._sockets = sockets
         self.lines: list[bytes] = []
         self.keeps: Callable[[str], bool] | None = None
+        self.patience_s: Callable[[], float] | None = None
         self.address = ""
         self.is_vetted = False
         self.url = ""
@@ -186,7 +189,7 @@ class Handle:
     def prepare(self, request: Request, headers: tuple[tuple[str, str], ...]) -> None:
         """Set what is specific to this exchange; `headers` are those of the request, safe to send."""
         self.url, self.address, self.is_vetted = request.url, request.address, request.is_vetted
-        self.keeps = request.keeps
+        self.keeps, self.patience_s = request.keeps, request.patience_s
         limit_bytes = request.max_body_bytes
         self.body.limit_bytes = self._config.max_body_bytes if limit_bytes is None else limit_bytes
         self.started = self.silent_since = self.window_start = time.monotonic()
@@ -197,7 +200,10 @@ class Handle:
         self.curl.setopt(pycurl.HTTPHEADER, [f"{name}: {value}".encode("latin-1") for name, value in headers])
 
     def find_delay(self, now: float) -> FailureCode | None:
-        """Return which timeout has passed: no response to the request, or a slow body; None if neither."""
+        """Return which timeout has passed: no response to the request, a slow body, or little of either while others wait for the
+        connection; None if none has."""
+        if self.patience_s is not None and self._yields_little(now) and now - self.started > self.patience_s():
+            return FailureCode.TAKEN_BACK
         if not self.curl.getinfo(pycurl.REQUEST_SIZE):
             self.window_start = now
             return None
@@ -217,6 +223,10 @@ class Handle:
         """Measure silence and speed from now on."""
         self.silent_since = self.window_start = now
         self.window_bytes = self.curl.getinfo(pycurl.SIZE_DOWNLOAD_T) + self.curl.getinfo(pycurl.HEADER_SIZE)
+
+    def _yields_little(self, now: float) -> bool:
+        came = self.curl.getinfo(pycurl.SIZE_DOWNLOAD_T) + self.curl.getinfo(pycurl.HEADER_SIZE)
+        return yields_little(now - self.started, came)
 
     def find_unwanted(self) -> Truncation | None:
         """Return UNWANTED if the head declares a long unwanted body: some servers pause before they send it."""

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from rdfspider.codes import FailureCode, RobotsRule
+from rdfspider.codes import FailureCode, Lane, RobotsRule
 from rdfspider.config import FetchConfig, FrontierConfig
 from rdfspider.fetch.bodies import Flight
 from rdfspider.fetch.dns import Clock, Resolver
@@ -106,6 +106,7 @@ class Fetcher:
     `pace` sets the wait after a robots.txt that cannot be fetched, and between its redirects. `kept_bytes` returns the size
     of fetched bodies that are still held; they count towards the same limit as those in flight. `wanted_types` are media
     types, with `*` as a wildcard, that are kept although they normally are not, because a user's transform reads them.
+    `patience_s` returns for how long an exchange outside of the slow lane may yield little.
     """
 
     def __init__(
@@ -118,6 +119,7 @@ class Fetcher:
         wanted_types: Sequence[str] = (),
         nameservers: tuple[str, ...] = (),
         kept_bytes: Callable[[], int] = lambda: 0,
+        patience_s: Callable[[], float] | None = None,
     ) -> None:
         self.resolver = Resolver(config, clock, nameservers)
         self._flight = Flight(config.max_flight_bytes, kept_bytes)
@@ -127,6 +129,7 @@ class Fetcher:
         self._user_agent = user_agent
         self._clock = clock
         self._pace = pace
+        self._patience_s = patience_s
         self._wanted_types = tuple(name.lower() for name in wanted_types)
         self._judge_known_type = lru_cache(maxsize=1024)(self._judge_type)
 
@@ -143,7 +146,7 @@ class Fetcher:
             keeps = self._keeps_packed
         elif lease.found_as == Way.CONTEXT:
             keeps, max_body_bytes = self._keeps_data, min(MAX_CONTEXT_BYTES, self._config.max_body_bytes)
-        return await self._get(lease.url, lease.host, address, headers, max_body_bytes, keeps)
+        return await self._get(lease.url, lease.host, address, lease.lane, headers, max_body_bytes, keeps)
 
     async def fetch_robots(
         self, lease: Lease, address: str, gate: Gate
@@ -185,7 +188,7 @@ class Fetcher:
         for hop in range(MAX_ROBOTS_REDIRECTS + 1):
             if host == lease.host:
                 await asyncio.sleep(max(free_at - loop.time(), 0.0))
-                exchange = await self._ask_robots(url, host, address, gate)
+                exchange = await self._ask_robots(url, host, address, lease.lane, gate)
                 longest_s = max(longest_s, exchange.duration_s)
                 gap_s = pace_gap_s(lease.crawl_delay_s, exchange.duration_s, self._pace)
                 free_at = loop.time() + max(min(gap_s, _MAX_HOP_S), self._pace.delay_s)
@@ -198,7 +201,7 @@ class Fetcher:
             else:
                 exchange = Failure(url, FailureCode.RESET)
                 try:
-                    exchange = await self._ask_robots(url, host, address, gate)
+                    exchange = await self._ask_robots(url, host, address, lease.lane, gate)
                 finally:
                     gate.end_side_request(host, exchange)
             target = exchange.redirect if isinstance(exchange, Capture) else None
@@ -214,10 +217,10 @@ class Fetcher:
             asked_urls.add(url)
         raise AssertionError("the loop above ends by itself")
 
-    async def _ask_robots(self, url: str, host: str, address: str, gate: Gate) -> Capture | Failure:
+    async def _ask_robots(self, url: str, host: str, address: str, lane: Lane, gate: Gate) -> Capture | Failure:
         await gate.acquire(address)
         try:
-            return await self._get(url, host, address, {"Accept": "text/plain, */*;q=0.1"}, MAX_ROBOTS_BYTES)
+            return await self._get(url, host, address, lane, {"Accept": "text/plain, */*;q=0.1"}, MAX_ROBOTS_BYTES)
         finally:
             gate.release(address)
 
@@ -226,6 +229,7 @@ class Fetcher:
         url: str,
         host: str,
         address: str,
+        lane: Lane,
         headers: dict[str, str],
         max_body_bytes: int | None = None,
         keeps: Callable[[str], bool] | None = None,
@@ -241,6 +245,7 @@ class Fetcher:
             max_body_bytes,
             keeps,
             is_vetted=self.resolver.is_static(host),
+            patience_s=None if lane == Lane.SLOW else self._patience_s,
         )
         return await transport.get(request)
 

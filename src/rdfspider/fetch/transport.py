@@ -26,6 +26,9 @@ class Request(NamedTuple):
     """Judges the Content-Type; the body of a refused type is not read. None keeps all."""
     is_vetted: bool = False
     """Whether a person has configured the address, so that it may be private."""
+    patience_s: Callable[[], float] | None = None
+    """Returns for how long the exchange may yield little, as others wait for its connection; infinity if none does. None lets it
+    take as long as the settings allow."""
 
 
 class Transport(Protocol):

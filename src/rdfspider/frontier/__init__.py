@@ -28,7 +28,8 @@ request. A lease changes nothing on disk.
 
 Fetched. The shard sends the request, and ends the lease with `Frontier.release`: with the exchange, or with a refusal
 if a filter or robots.txt forbids the request. The host's clock moves at once (`hosts/pacing.py`):
-the next request waits for the usual delay, longer after a slow response, and much longer after an error.
+the next request waits for the usual delay, longer after a slow response, and much longer after an error. A host that was slow
+is asked in the slow lane the next time (`hosts/lanes.py`).
 
 Judged. `verdicts.py` alone decides from the exchange what happens to the URL. Any answer, even a 404, makes it done.
 Errors of the server or the network are retried a few times, from the end of the queue. A URL fails if its error is

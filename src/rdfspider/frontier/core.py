@@ -11,6 +11,7 @@ from rdfspider.frontier.clock import Calendar, Clock
 from rdfspider.frontier.entries import Counts
 from rdfspider.frontier.hosts.active import ActiveHosts
 from rdfspider.frontier.hosts.hosts import Hosts
+from rdfspider.frontier.hosts.lanes import Lanes
 from rdfspider.frontier.hosts.origins import Origins
 from rdfspider.frontier.hosts.outages import Outages
 from rdfspider.frontier.hosts.pacing import ForeignHosts, Pacing
@@ -30,6 +31,7 @@ class Core:
     hosts: Hosts
     queues: BackQueues
     front_queues: FrontQueues
+    lanes: Lanes
     active: ActiveHosts
     origins: Origins
     outages: Outages
@@ -51,7 +53,8 @@ def open_core(
     queues = BackQueues(store, url_rows, state.queued)
     # Twice as long, so that only a clock that was set back can make a wait look longer.
     front_queues = FrontQueues(store, state.next_place, 2 * longest_wait_s(pace))
-    active = ActiveHosts(hosts, front_queues, queues, config, clock, counts)
+    lanes = Lanes(config.fetch.connections)
+    active = ActiveHosts(hosts, front_queues, queues, lanes, config, clock, counts)
     origins = Origins(store)
     outages = Outages(store, hosts, active, origins, pace, clock)
     pacing = Pacing(hosts, outages, pace, clock)
@@ -62,6 +65,7 @@ def open_core(
         hosts,
         queues,
         front_queues,
+        lanes,
         active,
         origins,
         outages,

@@ -224,6 +224,10 @@ class Frontier:
         """The committed URL of an id; None if it belongs to another shard or is unknown."""
         return self._url_rows.url_of(url_id)
 
+    def has_demand(self) -> bool:
+        """Whether a host that has not answered yet had to wait for a connection a moment ago."""
+        return self._core.lanes.has_demand(self._clock.monotonic())
+
     def find_waiting(self, limit: int) -> list[HostEntry]:
         """The hosts in memory with the longest waits, at far less cost than a scan of all hosts."""
         return self._core.active.find_waiting(limit)

@@ -1,7 +1,7 @@
 """Turns an exchange into a verdict on its URL, and says whether the host is to blame; only this module decides on retries.
 
 Any answer, even a 404, makes the URL done. Errors of the server or the network are retried a few times per URL. A busy host
-(429, 503) or our own lack of room does not count as an attempt.
+(429, 503), our own lack of room, or a connection that was taken back for others does not count as an attempt.
 """
 
 from typing import NamedTuple
@@ -16,6 +16,8 @@ MAX_TURNED_AWAY = 20
 MAX_REDIRECTS = 10
 
 _NOT_NOW = frozenset({429, 503})
+# Failures that are our own doing.
+_OUR_OWN = frozenset({FailureCode.BUSY, FailureCode.TAKEN_BACK})
 # Failures that a retry would not fix, and that are not the host's errors.
 _FINAL_FAILURES = frozenset({FailureCode.NXDOMAIN, FailureCode.PRIVATE, FailureCode.TOO_LARGE, FailureCode.UNSUPPORTED})
 
@@ -55,7 +57,7 @@ def judge_exchange(lease: Lease, exchange: Capture | Failure, turned_away: int, 
 def is_error(exchange: Capture | Failure | None) -> bool:
     """Whether an exchange, also for a robots.txt, shows that the host has errors or wants fewer requests."""
     if isinstance(exchange, Failure):
-        return exchange.code not in _FINAL_FAILURES and exchange.code != FailureCode.BUSY
+        return exchange.code not in _FINAL_FAILURES and exchange.code not in _OUR_OWN
     return exchange is not None and (exchange.status == 429 or not 200 <= exchange.status < 500)
 
 
@@ -64,7 +66,7 @@ def _judge_failure(lease: Lease, failure: Failure, turned_away: int, config: Fro
     if code in _FINAL_FAILURES:
         return Ruling(Verdict(VerdictState.FAILED, code, error=code))
     verdict = Verdict(VerdictState.RETRY, code, error=code)
-    if code == FailureCode.BUSY:
+    if code in _OUR_OWN:
         return _turn_away(verdict, turned_away, is_host_error=False)
     return _try_again(verdict, lease, config)
 

@@ -87,6 +87,7 @@ class Visits:
             pace=config.frontier,
             wanted_types=tuple(transform.media_type for transform in config.extract.transforms),
             kept_bytes=self._count_kept_bodies,
+            patience_s=lambda: self._admission.patience_s(),
         )
         self._admission = Admission(
             parts.peers.gate,
@@ -193,7 +194,8 @@ class Visits:
         """Fetch a robots.txt; its rules apply to its origin until it expires."""
         state, exchange, delay_s = await self._fetcher.fetch_robots(lease, choose_address(lease), self._admission)
         self._meter.count_failure(exchange.code if isinstance(exchange, Failure) else "")
-        self._meter.count_robots(state)
+        if not (isinstance(exchange, Failure) and exchange.code == FailureCode.TAKEN_BACK):
+            self._meter.count_robots(state)
         self._frontier.release(lease, RobotsAnswer(state, exchange, delay_s or 0.0))
         self._committer.note()
 
@@ -272,7 +274,9 @@ class Visits:
         await self._admission.acquire(address)
         try:
             exchange = await self._fetcher.fetch_page(lease, address)
-            if isinstance(exchange, Failure) and exchange.code == FailureCode.BUSY:
+            if isinstance(exchange, Capture):
+                self._admission.note_duration(exchange.duration_s)
+            elif exchange.code == FailureCode.BUSY:
                 self._admission.narrow()
             return exchange
         finally:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -78,6 +79,25 @@ def test_as_many_as_there_are_connections() -> None:
         road.release(ADDRESS)
         await asyncio.gather(*waiting)
         assert len(entered) == 6
+
+    in_loop(check)
+
+
+def test_patience_ends_when_others_wait() -> None:
+    async def check(road: Admission, entered: list[int]) -> None:
+        tasks = start(road, 4)
+        await settle()
+        assert road.patience_s() == inf
+        tasks += start(road, 1)
+        await settle()
+        assert road.patience_s() == 2.0
+        for _ in range(100):
+            road.note_duration(4.0)
+        # Where all servers are slow, none is far slower than others.
+        assert road.patience_s() > 31.0
+        road.release(ADDRESS)
+        await asyncio.gather(*tasks)
+        assert road.patience_s() == inf
 
     in_loop(check)
 

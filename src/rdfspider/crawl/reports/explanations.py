@@ -23,6 +23,7 @@ _FAILURES: Mapping[str, str] = {
     FailureCode.REFUSED: "the connection was refused",
     FailureCode.RESET: "the connection ended before the answer",
     FailureCode.SLOW: "the answer came too slowly",
+    FailureCode.TAKEN_BACK: "its server was slow while others waited for the connection",
     FailureCode.TIMEOUT: "the answer took too long",
     FailureCode.TLS: "no TLS connection that can be trusted",
     FailureCode.TOO_LARGE: "the head of the answer is too long",
@@ -197,6 +198,8 @@ def answer_scheduled(entry: UrlEntry, obstacles: Obstacles, before: int | None, 
     if obstacles.budget:
         return f"scheduled, but not fetched while {obstacles.budget}"
     tried = f", tried {_count(entry.attempts, 'time')} in vain ({entry.reason})" if entry.attempts else ""
+    if entry.reason == FailureCode.TAKEN_BACK:
+        tried += f", to be asked again in the slow lane ({_FAILURES[entry.reason]})"
     if obstacles.halt:
         return f"scheduled{tried}: {obstacles.halt}"
     if host and host.status in _STATES:

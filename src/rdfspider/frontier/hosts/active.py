@@ -9,7 +9,8 @@ from heapq import heapify, heappop, heappush, nlargest
 from rdfspider.config import Config
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.entries import Counts, HostEntry
-from rdfspider.frontier.hosts.hosts import NORMAL, Host, Hosts
+from rdfspider.frontier.hosts.hosts import FAST, NORMAL, UNASKED, Host, Hosts
+from rdfspider.frontier.hosts.lanes import Lanes
 from rdfspider.frontier.hosts.queues import BackQueues, FrontQueues
 from rdfspider.frontier.keys import WAITING_QUEUE
 
@@ -20,6 +21,8 @@ _PARALLEL_REQUESTS = 8
 _MIN_ACTIVE, _MAX_ACTIVE = 3, 16
 # Hosts that must wait longer than this leave memory when others wait to enter.
 _LONG_WAIT_S = 30.0
+# How soon a host is due again for which there was no connection.
+_HOLD_S = 0.25
 # How often the waits of all active hosts and the front queues on disk are checked.
 _REVIEW_S = 1.0
 # Stale heap entries before they are removed.
@@ -35,9 +38,17 @@ class ActiveHosts:
     """The hosts in memory, ordered by the time of their next request."""
 
     def __init__(
-        self, hosts: Hosts, front_queues: FrontQueues, queues: BackQueues, config: Config, clock: Clock, counts: Counts
+        self,
+        hosts: Hosts,
+        front_queues: FrontQueues,
+        queues: BackQueues,
+        lanes: Lanes,
+        config: Config,
+        clock: Clock,
+        counts: Counts,
     ) -> None:
         self._hosts = hosts
+        self._lanes = lanes
         self._front_queues = front_queues
         self._queues = queues
         self._clock = clock
@@ -122,6 +133,13 @@ class ActiveHosts:
         """Whether a host should make room for others after its run."""
         return len(self._active) >= self._min_active and self._others_want_in()
 
+    def hold_back(self, host: Host, now: float) -> None:
+        """Make a host that got no connection due again soon, or much later if it is slow and others want its place."""
+        if host.record.tempo != UNASKED and self.wants_out():
+            self.leave(host, WAITING_QUEUE, now + _LONG_WAIT_S)
+        else:
+            self.push(host, now + _HOLD_S)
+
     def leave(self, host: Host, kind: int, until: float) -> None:
         """Move a host to a front queue until a monotonic time, as soon as nothing of it is in flight."""
         host.leaving = (kind, until)
@@ -199,9 +217,13 @@ class ActiveHosts:
         return self._front_queues.has_front() or self._front_queues.has_due(self._clock.now())
 
     def _review(self, now: float) -> None:
-        """Move hosts with long waits to disk if others wait to enter."""
+        """Note which hosts share the connections, and move hosts with long waits to disk if others wait to enter."""
         self._next_review = now + _REVIEW_S
-        if len(self._active) < self._min_active or not self._others_want_in():
+        tempos = {host.record.tempo for host in self._active.values()}
+        others_want_in = self._others_want_in()
+        self._lanes.has_fast = FAST in tempos
+        self._lanes.has_others = others_want_in or not tempos.isdisjoint((FAST, UNASKED))
+        if len(self._active) < self._min_active or not others_want_in:
             return
         for host in list(self._active.values()):
             if host.due is not None and host.due - now > _LONG_WAIT_S and host.is_quiet:

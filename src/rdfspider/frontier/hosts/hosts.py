@@ -32,6 +32,8 @@ _RECENT_HOSTS = 4096
 _RECENT_NUMBERS = 131_072
 
 NORMAL, GIVEN_UP, OVER_BUDGET = range(3)
+UNASKED, FAST, SLOW, TAKEN_BACK = range(4)
+"""The last answer of a host: none so far, fast, slow, or its connection was taken back before it came."""
 
 
 class HostRecord(Struct, array_like=True):
@@ -78,6 +80,8 @@ class HostRecord(Struct, array_like=True):
     """By origin, the pages that another origin has at the same path."""
     imported_pages: int = 0
     """Pages from other archives."""
+    tempo: int = UNASKED
+    """How fast its last answer was."""
 
     @property
     def fetched_pages(self) -> int:

@@ -9,18 +9,31 @@ pace.
 from dataclasses import dataclass
 from math import inf
 
+from rdfspider.codes import FailureCode
 from rdfspider.config import FrontierConfig
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.hosts.active import ActiveHosts
-from rdfspider.frontier.hosts.hosts import Host, Hosts
+from rdfspider.frontier.hosts.hosts import FAST, SLOW, TAKEN_BACK, Host, Hosts
 from rdfspider.frontier.hosts.outages import Outages
 from rdfspider.frontier.verdicts import is_error
-from rdfspider.pace import backoff_gap_s, explain_backoff, explain_pace, pace_gap_s, read_retry_after
+from rdfspider.pace import (
+    backoff_gap_s,
+    explain_backoff,
+    explain_pace,
+    explain_taken_back,
+    pace_gap_s,
+    read_retry_after,
+    yields_little,
+)
 from rdfspider.records import Capture, Failure
 
 # How soon to check again whether a host with requests in flight is free.
 _RECHECK_S = 0.1
 _MAX_FOREIGN = 4096
+# Failures that show a slow server; others come fast, and show nothing.
+_SLOW_FAILURES = frozenset(
+    {FailureCode.CONNECT_TIMEOUT, FailureCode.FIRST_BYTE_TIMEOUT, FailureCode.SLOW, FailureCode.TIMEOUT}
+)
 
 
 class Pacing:
@@ -39,6 +52,21 @@ class Pacing:
         delay_s = host.record.crawl_delay_s
         gap_s = pace_gap_s(delay_s, duration_s, self._config)
         self._hosts.end_request(host, gap_s, explain_pace(gap_s, delay_s, duration_s, self._config))
+
+    def count_taken_back(self, host: Host, failure: Failure) -> None:
+        """The host was slow while others waited for its connection. That is neither an answer nor an error."""
+        gap_s = pace_gap_s(host.record.crawl_delay_s, failure.duration_s, self._config)
+        self._hosts.end_request(host, gap_s, explain_taken_back(failure.duration_s))
+
+    def note_tempo(self, host: Host, exchange: Capture | Failure) -> None:
+        """Record whether the host was slow, which decides in which lane it is asked the next time."""
+        record = host.record
+        if isinstance(exchange, Capture):
+            record.tempo = SLOW if yields_little(exchange.duration_s, exchange.wire_bytes) else FAST
+        elif exchange.code == FailureCode.TAKEN_BACK:
+            record.tempo = TAKEN_BACK
+        elif exchange.code in _SLOW_FAILURES:
+            record.tempo = SLOW
 
     def count_error(
         self,

@@ -8,7 +8,7 @@ from math import inf
 
 from msgspec.structs import replace
 
-from rdfspider.codes import DuplicateKind, FailureCode, LeaseKind, RobotsRule, VerdictState
+from rdfspider.codes import DuplicateKind, FailureCode, Lane, LeaseKind, RobotsRule, VerdictState
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.entries import Refusal, RobotsAnswer
 from rdfspider.frontier.hosts.active import FRONT
@@ -44,6 +44,7 @@ class Leases:
         self._hosts = core.hosts
         self._queues = core.queues
         self._active = core.active
+        self._lanes = core.lanes
         self._origins = core.origins
         self._outages = core.outages
         self._pacing = core.pacing
@@ -96,7 +97,16 @@ class Leases:
         host = self._take_back(lease)
         origin = origin_of(lease.url)
         host.in_flight -= 1
+        self._lanes.leave(lease.lane)
         host.asking.discard(origin)
+        if exchange is not None:
+            self._pacing.note_tempo(host, exchange)
+        if isinstance(exchange, Failure) and exchange.code == FailureCode.TAKEN_BACK:
+            # Nothing is known of the robots.txt, so it is asked for again.
+            self._pacing.count_taken_back(host, exchange)
+            self._release_held(host, origin)
+            self._active.wake(host)
+            return
         if crawl_delay_s > 0:
             host.record.crawl_delays[origin] = crawl_delay_s
         else:
@@ -121,6 +131,7 @@ class Leases:
         """End the lease of a page without a request, so the host's clock stays."""
         slot = self.slots[lease.url_id]
         slot.host.in_flight -= 1
+        self._lanes.leave(lease.lane)
         self._active.wake(slot.host)
         addresses = slot.host.record.addresses
         if not lease.addresses and addresses is not None and addresses.failure:
@@ -133,10 +144,14 @@ class Leases:
         slot = self.slots[lease.url_id]
         host = slot.host
         host.in_flight -= 1
+        self._lanes.leave(lease.lane)
+        self._pacing.note_tempo(host, exchange)
         judgement = judge_exchange(lease, exchange, slot.row.turned_away, self._config)
         slot.is_attempt = judgement.is_attempt
         slot.is_turned_away = judgement.is_turned_away
-        if not judgement.is_host_error:
+        if isinstance(exchange, Failure) and exchange.code == FailureCode.TAKEN_BACK:
+            self._pacing.count_taken_back(host, exchange)
+        elif not judgement.is_host_error:
             self._pacing.count_answer(host, exchange.duration_s, slot.leased_at)
         else:
             self._pacing.count_error(host, exchange, slot.leased_at)
@@ -151,6 +166,7 @@ class Leases:
             host.is_resolving = False
         else:
             host.in_flight -= 1
+            self._lanes.leave(lease.lane)
         if lease.kind == LeaseKind.ROBOTS:
             host.asking.discard(origin_of(lease.url))
             self._release_held(host, origin_of(lease.url))
@@ -195,12 +211,17 @@ class Leases:
             return None
         if self._is_over_budget(host):
             return None
+        lane = self._lanes.choose(host, now) if addresses.addresses else Lane.OPEN
+        if lane is None:
+            self._active.hold_back(host, now)
+            return None
         slot = self._next_slot(host, now, bool(addresses.addresses))
         if slot is None:
             return None
         origin = slot.origin
         robots = self._origins.get(host.number, origin) if addresses.addresses else None
         host.in_flight += 1
+        self._lanes.enter(lane)
         if addresses.addresses and not self._is_answered(robots):
             host.run.appendleft(slot)
             host.asking.add(origin)
@@ -212,9 +233,10 @@ class Leases:
                 addresses=addresses.addresses,
                 robots=robots,
                 crawl_delay_s=record.crawl_delay_s,
+                lane=lane,
             )
         else:
-            lease = self._lease_page(slot, addresses, robots, now)
+            lease = self._lease_page(slot, addresses, robots, lane, now)
         if host.in_flight < self._active.max_in_flight:
             self._active.push(host, now)
         return lease
@@ -229,7 +251,9 @@ class Leases:
             return False
         return bool(self._clock.left_s(robots.expires, self._max_robots_s))
 
-    def _lease_page(self, slot: Slot, addresses: Addresses, robots: RobotsState | None, now: float) -> Lease:
+    def _lease_page(
+        self, slot: Slot, addresses: Addresses, robots: RobotsState | None, lane: Lane, now: float
+    ) -> Lease:
         host, row = slot.host, slot.row
         url_id = self._id_of(host.number, slot.sequence)
         # A soft 404 may be judged a real page the next time, and must then be fetched whole.
@@ -255,6 +279,7 @@ class Leases:
             row.last_modified,
             row.digest if is_kept else "",
             row.captured if is_kept else 0.0,
+            lane=lane,
         )
 
     def _next_slot(self, host: Host, now: float, needs_robots: bool) -> Slot | None:

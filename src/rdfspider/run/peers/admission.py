@@ -9,6 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 
 from rdfspider.config import FetchConfig
 from rdfspider.frontier.clock import Clock
@@ -28,6 +29,10 @@ _ASIDE_S = 60.0
 # Side requests that are postponed are at least this far apart.
 _LEAST_TURN_S = 1.0
 _MAX_TURNS = 4096
+# How long an exchange may yield little while others wait: this many times as long as is usual, at least this many seconds.
+_PATIENCE, _LEAST_PATIENCE_S = 8.0, 2.0
+# The weight of one exchange in the usual duration.
+_NEW_WEIGHT = 1 / 16
 # How long fewer requests may start after there was no memory for a body.
 _NARROW_S = 60.0
 
@@ -234,6 +239,8 @@ class Admission:
         self._used = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._narrow_until = 0.0
+        self._usual_s = 0.0
+        """The duration of recent exchanges."""
         self._awaited: set[str] = set()
         """Hosts that a side request waits for."""
         self._turns: dict[str, float] = {}
@@ -274,6 +281,15 @@ class Admission:
     def end_side_request(self, host: str, exchange: Capture | Failure) -> None:
         """Note that the side request to a host has ended."""
         self._frontier.side_requests.end(host, exchange)
+
+    def note_duration(self, duration_s: float) -> None:
+        """Note how long an exchange took that gave an answer."""
+        self._usual_s += _NEW_WEIGHT * (duration_s - self._usual_s)
+
+    def patience_s(self) -> float:
+        """For how long an exchange may yield little before its connection is taken back; infinity while nobody waits for one."""
+        is_wanted = any(not turn.done() for turn in self._waiting) or self._frontier.has_demand()
+        return max(_LEAST_PATIENCE_S, _PATIENCE * self._usual_s) if is_wanted else inf
 
     def narrow(self) -> None:
         """Let fewer requests start for a while, because there was no memory for a body."""

@@ -1,0 +1,158 @@
+"""How much of their rate honest hosts keep beside hostile ones, and what that costs in memory.
+
+    python benchmarks/bench_fairness.py [--seed N] [--turns N] [--seconds S] [--kinds hostile farm tarpits] [--json FILE]
+
+`fair_web.py` makes the web from the seed. In each turn it is crawled alone and beside 73 hostile hosts, a farm of 200 hosts and
+300 tarpits, by two shards, for the same time from the first honest page on. The rate is that of pages that honest hosts have
+sent, by their own log; the memory is the largest sum over all processes of a crawl (PSS, so that shared pages count once). A
+turn takes four minutes. The pace is a tenth of a second, so that sixty honest hosts would take all that two processes can do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import psutil
+
+LEAST = {"hostile": 0.8, "farm": 0.8, "tarpits": 0.7}
+MOST_MEMORY = 1.5
+_START_S = 60.0
+_STOP_S = 60.0
+_SAMPLE_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one crawl did within its time."""
+
+    pages_s: float
+    """Pages of honest hosts per second."""
+    junk: int
+    """Requests to honest hosts for pages that do not exist."""
+    pages: int
+    memory_bytes: int
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--turns", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=45.0)
+    parser.add_argument("--delay", type=float, default=0.25, help="seconds between two requests to a host")
+    parser.add_argument("--kinds", nargs="+", choices=LEAST, default=list(LEAST))
+    parser.add_argument("--index", action="store_true", help="index while the crawl runs, too")
+    parser.add_argument("--json", type=Path, help="a file for the figures")
+    arguments = parser.parse_args()
+    runs: dict[str, list[Run]] = {kind: [] for kind in ("alone", *arguments.kinds)}
+    for turn in range(arguments.turns):
+        for kind, done in runs.items():
+            run = _crawl(arguments.seed + turn, kind, arguments)
+            done.append(run)
+            figures = f"{run.pages_s:6.1f} honest pages/s, {run.pages} in all, {run.junk} requests for junk"
+            print(f"seed {arguments.seed + turn}  {kind:8} {figures}, {run.memory_bytes / 1e6:.0f} MB", flush=True)
+    misses = [_judge(kind, runs[kind], runs["alone"]) for kind in arguments.kinds]
+    if arguments.json:
+        arguments.json.write_text(json.dumps({kind: [_to_json(run) for run in done] for kind, done in runs.items()}))
+    sys.exit(1 if any(misses) else 0)
+
+
+def _judge(kind: str, beside: list[Run], alone: list[Run]) -> bool:
+    """Print the ratios of a kind; returns whether one misses its bound."""
+    pairs = list(zip(beside, alone, strict=True))
+    rate = median(run.pages_s / other.pages_s for run, other in pairs)
+    memory = median(run.memory_bytes / other.memory_bytes for run, other in pairs)
+    junk = median(run.junk / max(run.pages, 1) for run in beside)
+    is_fair, is_small = rate >= LEAST[kind], memory <= MOST_MEMORY
+    print(f"{kind:8} {rate:5.2f} of the honest rate: {'REACHED' if is_fair else 'MISSED'}, at least {LEAST[kind]:g}")
+    print(f"{kind:8} {memory:5.2f} of the memory: {'REACHED' if is_small else 'MISSED'}, at most {MOST_MEMORY:g}")
+    print(f"{kind:8} {junk:5.2f} requests for junk a page")
+    return not (is_fair and is_small)
+
+
+def _crawl(seed: int, kind: str, arguments: argparse.Namespace) -> Run:
+    with tempfile.TemporaryDirectory(prefix="bench-fairness-", dir=_find_folder()) as name:
+        folder = Path(name)
+        log = folder / "honest.log"
+        command = [sys.executable, str(Path(__file__).with_name("fair_web.py")), str(seed), kind, str(log)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+            assert server.stdin is not None and server.stdout is not None
+            seeds = folder / "seeds.txt"
+            seeds.write_text("\n".join(json.loads(server.stdout.readline())["seeds"]) + "\n")
+            try:
+                memory_bytes, ended = _watch(folder, seeds, log, arguments)
+            finally:
+                server.stdin.close()
+        visits = [line.split() for line in log.read_text().splitlines()]
+        counted = [(path, status) for at, _, path, status in visits if float(at) <= ended]
+        pages = sum(status == "200" for _, status in counted)
+        junk = sum(status == "404" and path not in ("/robots.txt", "/sitemap.xml") for path, status in counted)
+        return Run(pages / arguments.seconds, junk, pages, memory_bytes)
+
+
+def _watch(folder: Path, seeds: Path, log: Path, arguments: argparse.Namespace) -> tuple[int, float]:
+    """Crawl for the given time from the first honest page on; returns the largest sum of memory, and when the time ended."""
+    command = [sys.executable, "-m", "rdfspider", "crawl", "--seeds", str(seeds), "--dir", str(folder / "crawl")]
+    command += ["--scope", "any", "--allow-private", "--shards", "2", "--contact", "https://example.org/"]
+    command += ["--delay", str(arguments.delay), "--index" if arguments.index else "--no-index"]
+    command += ["--set", f"frontier.ip_delay_s={arguments.delay}"]
+    with (folder / "stderr").open("w+b") as stderr:
+        crawl = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr)
+        try:
+            started = time.monotonic()
+            while not log.read_text() and time.monotonic() < started + _START_S:
+                time.sleep(0.05)
+                if crawl.poll() is not None:
+                    sys.exit(f"the crawl has ended:\n{(folder / 'stderr').read_text()[-3000:]}")
+            end, memory_bytes = time.time() + arguments.seconds, 0
+            while time.time() < end:
+                time.sleep(min(_SAMPLE_S, max(end - time.time(), 0.0)))
+                memory_bytes = max(memory_bytes, _sum_memory(crawl.pid))
+        finally:
+            _end(crawl)
+    return memory_bytes, end
+
+
+def _end(crawl: subprocess.Popen[bytes]) -> None:
+    """Stop a crawl; all is measured, so it need not finish what is under way."""
+    family = [crawl.pid, *(child.pid for child in psutil.Process(crawl.pid).children(recursive=True))]
+    for number in (signal.SIGINT, signal.SIGINT):
+        crawl.send_signal(number)
+        time.sleep(0.5)
+    try:
+        crawl.wait(_STOP_S)
+    except subprocess.TimeoutExpired:
+        for pid in family:
+            if psutil.pid_exists(pid):
+                psutil.Process(pid).kill()
+        crawl.wait()
+
+
+def _sum_memory(pid: int) -> int:
+    total = 0
+    for process in (psutil.Process(pid), *psutil.Process(pid).children(recursive=True)):
+        try:
+            total += process.memory_full_info().pss
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
+            continue
+    return total
+
+
+def _find_folder() -> str | None:
+    return "/dev/shm" if Path("/dev/shm").is_dir() else None
+
+
+def _to_json(run: Run) -> dict[str, float]:
+    return {"pages_s": run.pages_s, "pages": run.pages, "junk": run.junk, "memory_bytes": run.memory_bytes}
+
+
+if __name__ == "__main__":
+    main()

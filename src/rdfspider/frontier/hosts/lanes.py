@@ -1,0 +1,63 @@
+"""Which kind of connection a host's next request may hold, so that slow servers together hold a bounded share of a shard.
+
+A server shows whether it is slow only while it holds a connection. So hosts that have not answered yet and hosts that were slow
+leave a quarter of all connections to hosts that answer fast, and slow ones are asked in a slow lane with an eighth of all. Nobody
+takes these connections back; others are taken back from slow servers when requests wait (`Request.patience_s`). A share binds
+only while there are others: without hosts that answer fast, the rest may use all connections.
+"""
+
+from collections import Counter
+
+from rdfspider.codes import Lane
+from rdfspider.frontier.hosts.hosts import FAST, TAKEN_BACK, UNASKED, Host
+
+# How long after a new host had to wait for a connection this counts as demand.
+_DEMAND_S = 1.0
+
+
+class Lanes:
+    """Counts the requests in flight by lane."""
+
+    def __init__(self, connections: int) -> None:
+        self._connections = connections
+        self._slow = max(connections // 8, 1)
+        self._spare = connections // 2
+        """Connections in use up to which slow hosts may have one outside of their lane."""
+        self._doubtful = max(connections * 3 // 4, 1)
+        self._in_flight: Counter[Lane] = Counter()
+        self._held_back_at = float("-inf")
+        self.has_fast = False
+        """Whether an active host answers fast."""
+        self.has_others = False
+        """Whether an active host is not known to be slow, or inactive ones wait."""
+
+    def choose(self, host: Host, now: float) -> Lane | None:
+        """The lane of a host's next request; None if it must wait."""
+        tempo = host.record.tempo
+        if tempo == FAST:
+            return Lane.OPEN
+        count = self._in_flight
+        # With no delay, a host that has shown nothing yet would have several requests.
+        is_room = not self.has_fast or count.total() - count[Lane.OPEN] < self._doubtful
+        if tempo == UNASKED:
+            if is_room:
+                return Lane.NEW
+            self._held_back_at = now
+            return None
+        if count[Lane.SLOW] < (self._slow if self.has_others else self._connections):
+            return Lane.SLOW
+        # A connection that was taken back once is not risked again, so that every URL is asked with patience in the end.
+        is_spare = tempo != TAKEN_BACK and is_room and count.total() < self._spare
+        return Lane.SPARE if is_spare else None
+
+    def has_demand(self, now: float) -> bool:
+        """Whether a host that has not answered yet had to wait a moment ago."""
+        return now - self._held_back_at < _DEMAND_S
+
+    def enter(self, lane: Lane) -> None:
+        """Count a request that begins."""
+        self._in_flight[lane] += 1
+
+    def leave(self, lane: Lane) -> None:
+        """Count a request that has ended."""
+        self._in_flight[lane] -= 1

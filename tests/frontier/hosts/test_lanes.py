@@ -1,0 +1,164 @@
+"""Which kind of connection hosts get by their last answer, and that shares bind only while there are others."""
+
+import pytest
+from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, kill
+
+from rdfspider.codes import Lane
+from rdfspider.frontier.entries import RobotsAnswer
+from rdfspider.frontier.hosts.hosts import FAST, SLOW, TAKEN_BACK, UNASKED, Host, HostRecord
+from rdfspider.frontier.hosts.lanes import Lanes
+from rdfspider.records import Capture, Discovered, Failure, RobotsState
+
+NOW = 100.0
+
+
+def host(tempo: int) -> Host:
+    return Host(1, HostRecord("a.org", tempo=tempo), 0.0)
+
+
+def fill(lanes: Lanes, tempo: int, limit: int = 1000) -> list[Lane]:
+    """Let requests of such hosts enter until one has to wait."""
+    entered: list[Lane] = []
+    while len(entered) < limit and (lane := lanes.choose(host(tempo), NOW)) is not None:
+        lanes.enter(lane)
+        entered.append(lane)
+    return entered
+
+
+def make_lanes(*, has_fast: bool = True, has_others: bool = True) -> Lanes:
+    lanes = Lanes(64)
+    lanes.has_fast, lanes.has_others = has_fast, has_others
+    return lanes
+
+
+def test_slow_hosts_have_an_eighth_and_what_is_spare() -> None:
+    assert fill(make_lanes(), SLOW) == [Lane.SLOW] * 8 + [Lane.SPARE] * 24
+
+
+def test_slow_hosts_have_their_eighth_only_while_half_of_all_is_in_use() -> None:
+    lanes = make_lanes()
+    fill(lanes, FAST, 40)
+    assert fill(lanes, SLOW) == [Lane.SLOW] * 8
+
+
+def test_what_was_taken_back_is_not_risked_again() -> None:
+    assert fill(make_lanes(), TAKEN_BACK) == [Lane.SLOW] * 8
+
+
+def test_new_and_slow_hosts_together_leave_a_quarter_to_those_that_answer_fast() -> None:
+    lanes = make_lanes()
+    fill(lanes, SLOW, 20)
+    assert fill(lanes, UNASKED) == [Lane.NEW] * 28
+    assert fill(lanes, FAST, 16) == [Lane.OPEN] * 16
+
+
+def test_a_new_host_that_waits_is_demand_for_a_moment() -> None:
+    lanes = make_lanes()
+    assert not lanes.has_demand(NOW)
+    fill(lanes, UNASKED)
+    assert lanes.has_demand(NOW + 0.5)
+    assert not lanes.has_demand(NOW + 2.0)
+
+
+def test_without_others_all_connections_are_used() -> None:
+    alone = make_lanes(has_fast=False, has_others=False)
+    assert fill(alone, TAKEN_BACK) == [Lane.SLOW] * 64
+    assert fill(make_lanes(has_fast=False), UNASKED, 64) == [Lane.NEW] * 64
+
+
+def test_a_request_that_ends_makes_room() -> None:
+    lanes = make_lanes()
+    fill(lanes, TAKEN_BACK)
+    lanes.leave(Lane.SLOW)
+    assert fill(lanes, TAKEN_BACK) == [Lane.SLOW]
+
+
+@pytest.mark.parametrize(
+    ("answer", "lane"),
+    [
+        (capture("http://a.org/0", duration_s=0.5), Lane.OPEN),
+        (capture("http://a.org/0", duration_s=9.0), Lane.SLOW),
+        (Failure("http://a.org/0", "first-byte-timeout"), Lane.SLOW),
+        (Failure("http://a.org/0", "taken-back", duration_s=2.5), Lane.SLOW),
+        (Failure("http://a.org/0", "refused"), Lane.OPEN),
+    ],
+)
+def test_the_last_answer_decides_on_the_lane(
+    open_frontier: OpenFrontier, clock: HandClock, answer: Capture | Failure, lane: Lane
+) -> None:
+    frontier = open_frontier()
+    frontier.add([Discovered(f"http://a.org/{number}", found_as="seed") for number in range(2)])
+    crawler = Crawler(frontier, clock)
+    first = crawler.next_page()
+    frontier.finish(first, frontier.release(first, answer))
+    assert crawler.next_page().lane == lane
+
+
+def test_a_host_stays_slow_over_a_restart_and_until_it_answers_fast(
+    open_frontier: OpenFrontier, clock: HandClock
+) -> None:
+    frontier = open_frontier()
+    frontier.add([Discovered(f"http://a.org/{number}", found_as="seed") for number in range(3)])
+    crawler = Crawler(frontier, clock)
+    crawler.answers["http://a.org/0"] = Failure("http://a.org/0", "taken-back", duration_s=2.5)
+    crawler.run(1)
+    kill(frontier)
+    crawler = Crawler(open_frontier(), clock)
+    lease = crawler.next_page()
+    assert lease.lane == Lane.SLOW
+    crawler.answer(lease)
+    assert crawler.next_page().lane == Lane.OPEN
+
+
+def test_a_page_that_was_taken_back_is_tried_again_and_no_attempt(
+    open_frontier: OpenFrontier, clock: HandClock
+) -> None:
+    frontier = open_frontier()
+    url = "http://a.org/0"
+    frontier.add([Discovered(url, found_as="seed")])
+    crawler = Crawler(frontier, clock)
+    crawler.answers[url] = Failure(url, "taken-back", duration_s=2.5)
+    crawler.run(1)
+    entry = frontier.find(url)
+    assert entry is not None
+    assert (entry.state, entry.reason, entry.attempts) == ("scheduled", "taken-back", 0)
+    del crawler.answers[url]
+    crawler.run()
+    entry = frontier.find(url)
+    assert entry is not None
+    assert (entry.state, entry.reason) == ("done", "fetched")
+
+
+def test_a_robots_txt_that_was_taken_back_is_asked_for_again_in_the_slow_lane(
+    open_frontier: OpenFrontier, clock: HandClock
+) -> None:
+    frontier = open_frontier()
+    frontier.add([Discovered("http://a.org/", found_as="seed")])
+    frontier.commit()
+    crawler = Crawler(frontier, clock)
+    name = frontier.lease()
+    assert name is not None
+    crawler.answer(name)
+    lanes = []
+    for _ in range(2):
+        while (robots := frontier.lease()) is None:
+            crawler.wait()
+        lanes.append((robots.kind, robots.lane))
+        now = clock.now()
+        state = RobotsState("unreachable", now, now + 3600.0, errors=1)
+        frontier.release(robots, RobotsAnswer(state, Failure(robots.url, "taken-back", duration_s=2.5)))
+    assert lanes == [("robots", Lane.NEW), ("robots", Lane.SLOW)]
+
+
+def test_slow_hosts_that_wait_for_their_lane_make_room_in_memory(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(fetch={"connections": 1})
+    hosts = [f"h{number}.org" for number in range(40)]
+    frontier.add([Discovered(f"http://{name}/{page}", found_as="seed") for name in hosts for page in range(2)])
+    crawler = Crawler(frontier, clock)
+    for name in hosts[:30]:
+        url = f"http://{name}/0"
+        crawler.answers[url] = Failure(url, "taken-back", duration_s=2.5)
+    crawler.run(60)
+    crawler.answers.clear()
+    crawler.run()
+    assert frontier.counts.done == 80
