@@ -45,7 +45,9 @@ def main(corpus: Path) -> None:
             if "json-repaired" not in messages:
                 repairs["another charset than UTF-8"] += bool(out.lines)
             else:
-                repairs.update(messages["json-repaired"].partition("repair of ")[2].split(", "))
+                repairs_text, _, lost = messages["json-repaired"].partition("; left out as unclear: ")
+                repairs.update(repairs_text.partition("repair of ")[2].split(", "))
+                repairs["members left out as unclear"] += bool(lost)
             if not out.lines:
                 rest.append(f"{url}: {'; '.join(messages.values())}")
     print(f"{scripts} scripts, {refused} refused by a strict parser of UTF-8; {yielding} of them yield {quads} quads")

@@ -18,6 +18,9 @@ EXPECTED = {"a": "b", "c": [1, 2]}
         ('/*<![CDATA[*/{"a": "b", "c": [1, 2]}/*]]>*/', "comments or markup"),
         ('{"a": "b", // said so\n /* and */ "c": [1, 2]}', "comments or markup"),
         ('{"a": "b",<br />\n"c": [1, 2]}', "comments or markup"),
+        ('<!-- made by us --> {"a": "b", "c": [1, 2]}', "comments or markup"),
+        ('<!-- {"a": "old"} --> {"a": "b", "c": [1, 2]}', "comments or markup"),
+        ('{"a": "b",{% if c %}"c": [1, 2]{% endif %}}', "tags of templates"),
         ('{"a": "b", "c": [1, 2,],}', "commas or semicolons at the end"),
         ('{"a": "b", "c": [1, 2]};', "commas or semicolons at the end"),
         ('{"a": "b",, "c": [1, 2]}', "commas too many"),
@@ -25,6 +28,8 @@ EXPECTED = {"a": "b", "c": [1, 2]}
         ('{"a": "b" "c": [1, 2]}', "missing commas"),
         ("{'a': 'b', 'c': [1, 2]}", "single quotes"),
         ('{a: "b", c: [1, 2]}', "keys without quotes"),
+        ('{"a": "b",c: [1, 2]}', "keys without quotes"),
+        ('{"a": "b",“c”: [1, 2]}', "typographic quotes"),
         ('{"a": b, "c": [1, 2]}', "values without quotes"),
         ("{&quot;a&quot;: &quot;b&quot;, &quot;c&quot;: [1, 2]}", "quotes written as character references"),
         ("{“a”: “b”, “c”: [1, 2]}", "typographic quotes"),
@@ -49,7 +54,7 @@ def test_what_is_plain_is_repaired_and_named(text: str, note: str) -> None:
         ('{"a": "<img width="300" src="https://e.org/x">", "b": 1}', '<img width="300" src="https://e.org/x">'),
         ('{"a": "it\\\'s"}', "it's"),
         ('{"a": \'it is "so"\', "b": 1}', 'it is "so"'),
-        ('{"a": "C:\\dir", "b": 1,}', "C:dir"),
+        ('{"a": "1\\-2", "b": 1,}', "1-2"),
         ('{"a": "half \\ud800 pair"}', "half \ufffd pair"),
         ('{"a": "whole \\ud83d\\ude00 pair",}', "whole 😀 pair"),
         ('{"a": undefined}', None),
@@ -64,6 +69,28 @@ def test_values_keep_their_meaning(text: str, value: object) -> None:
     repaired = repair_json(text, 500)
     assert repaired is not None
     assert repaired.values[0]["a"] == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "lost"),
+    [
+        ('{"a": 1, "": 2, "b": 3,}', {"a": 1, "b": 3}, ["''"]),
+        ('{"a": 1, "p": {{ price }} EUR, "b": 3}', {"a": 1, "b": 3}, ["'p'"]),
+        ('{"a": 1, "p": window.location.href, "b": 3}', {"a": 1, "b": 3}, ["'p'"]),
+        ('{"a": 1, "p": "C:\\dir", "b": 3}', {"a": 1, "b": 3}, ["'p'"]),
+        ('{"a": 1, "p": 12,50, "b": 3}', {"a": 1}, ["'p'", "all after 'p'"]),
+        ('{"a": 1, "p": "x" + y + "z", "b": 3}', {"a": 1}, ["'p'", "all after 'p'"]),
+        ('{"a": 1, "p": "see "A", note: "B" too", "b": 3}', {"a": 1}, ["'p'", "all after 'p'"]),
+        ('{"a": 1, "p": "{"c":"d","e":"f"}", "b": 3}', {"a": 1}, ["'p'", "all after 'p'"]),
+        ('{"a": 1, "p": {"c": 1, "b": 3}', {"a": 1}, ["'p'"]),
+        ('{"a": 1, "p": "never closed', {"a": 1}, ["'p'", "all after 'p'"]),
+        ('{"a": 1, "p": 12', {"a": 1}, ["'p'", "all after 'p'"]),
+        ('{"a": {"c": 1}, "p" 2}', {}, []),
+    ],
+)
+def test_what_is_unclear_is_left_out_and_named(text: str, value: dict[str, object], lost: list[str]) -> None:
+    repaired = repair_json(text, 500)
+    assert (repaired.values[0] if repaired else {}, repaired.lost if repaired else []) == (value, lost)
 
 
 def test_several_values_in_a_row_are_all_read() -> None:

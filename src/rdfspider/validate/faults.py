@@ -33,7 +33,7 @@ _FAULTS = {
         ERROR, "JSON-LD has no @context, so its words have no meaning.", 'Begin with "@context": "https://schema.org".'
     ),
     "context-repaired": Fault(
-        WARNING, "The @context of JSON-LD is misspelt, and was read as what was meant.", 'Write "https://schema.org".'
+        WARNING, "The @context of JSON-LD is misspelt or missing, and was read as what was meant.", 'Write "https://schema.org".'
     ),
     "orphan-item": Fault(
         WARNING,

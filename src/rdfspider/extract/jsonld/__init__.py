@@ -140,7 +140,9 @@ def read_json(text: str, max_depth: int, report: Report, *, strict: bool = False
     if repaired is None:
         report("json-invalid", f"not JSON, and not plain what was meant: {reason}: {text.strip()[:80]!r}")
         return []
-    report("json-repaired", f"broken JSON was read after a repair of {', '.join(repaired.notes)}")
+    how = f"after a repair of {', '.join(repaired.notes)}" if repaired.notes else "in part"
+    lost = f"; left out as unclear: {', '.join(repaired.lost)}" if repaired.lost else ""
+    report("json-repaired", f"broken JSON was read {how}{lost}")
     return repaired.values
 
 
@@ -230,9 +232,9 @@ def _repair_contexts(document: Any, features: DocumentFeatures, report: Report) 
     notes: list[str] = []
     if not features.holders:
         for root in _list(document):
-            if isinstance(root, dict) and (key := repair_root(root)):
+            if isinstance(root, dict) and (note := repair_root(root)):
                 features.holders.append(root)
-                notes.append(f"the key {key!r} was read as @context")
+                notes.append(note)
     for holder in features.holders:
         holder["@context"], repairs = repair_context(holder["@context"])
         notes += repairs

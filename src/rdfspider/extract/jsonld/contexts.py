@@ -48,8 +48,14 @@ _TERMS: dict[str, Any] = (
 _SERVED = re.compile(
     r"https?://(?:www\.)?schema\.org(?:/|/docs/jsonldcontext\.json(?:ld)?|/version/[\w.-]+/[\w.-]+\.jsonld)?"
 )
-_MEANT = re.compile(r"\W*(?:h?t{1,3}ps?)?[:/\\]*(?:[\w-]+\.)?schema\.org(?:[/#?\\,;].*)?", re.IGNORECASE | re.DOTALL)
+# Copies of pages in web archives name it behind the archive's own address and a date.
+_MEANT = re.compile(
+    r"(?:\S*/\d{4,14}(?:[a-z]{2}_)?/(?=https?:/))?"
+    r"\W*(?:h?t{1,3}ps?)?[:/\\]*(?:(?:[\w-]+\.)?schema\.org|schema\.googleapis\.com)(?:[/#?\\,;].*)?",
+    re.IGNORECASE | re.DOTALL,
+)
 _BARE_VOCABULARY = re.compile(r"https?://(?:www\.)?schema\.org")
+_VOCABULARY_NAME = re.compile(r"^https?://(?:www\.)?schema\.org/")
 _MISSPELT_KEY = re.compile(r"@?con?te?x?ts?:?|@content", re.IGNORECASE)
 # Longer references never mean schema.org, and would only fill the cache.
 _MAX_REFERENCE_CHARS = 200
@@ -79,11 +85,18 @@ def schemaorg_context(words: Iterable[str], own_vocabulary: bool) -> dict[str, A
 
 
 def repair_root(root: dict[str, Any]) -> str | None:
-    """Give a root object without a context the context under a misspelt key; returns that key."""
+    """Give a root object without a context the one under a misspelt key, or else the one of its classes; returns a note on it."""
     for key, value in root.items():
         if isinstance(value, str) and _MISSPELT_KEY.fullmatch(key) and _means_schemaorg(value):
             root["@context"] = value
-            return key
+            return f"the key {key!r} was read as @context"
+    graph = root.get("@graph")
+    for node in (root, *(graph if isinstance(graph, list) else ())):
+        kind = node.get("@type") if isinstance(node, dict) else None
+        kind = kind[0] if isinstance(kind, list) and kind else kind
+        if isinstance(kind, str) and _is_schemaorg_class(kind):
+            root["@context"] = VOCABULARY
+            return f"there is no @context, but {kind!r} is a class of schema.org"
     return None
 
 
@@ -143,6 +156,11 @@ def inline_context(context: Any, base: str, load_context: ContextLoader, depth: 
 def _means_schemaorg(reference: str) -> bool:
     """Whether this reference to a context, though wrong, can only mean schema.org's."""
     return len(reference) < _MAX_REFERENCE_CHARS and _MEANT.fullmatch(reference) is not None
+
+
+def _is_schemaorg_class(name: str) -> bool:
+    name = _VOCABULARY_NAME.sub("", name, count=1)
+    return name[:1].isupper() and name in _plain_terms()
 
 
 def _inline_list(contexts: list[Any], base: str, load_context: ContextLoader, depth: int) -> list[Any]:

@@ -1,67 +1,95 @@
-"""Broken JSON enters; the values that it obviously means leave, with a note on every kind of repair.
+"""Broken JSON enters; what it obviously says leaves, with a note on every kind of repair and on every member left out.
 
-Scripts on the web contain comments, trailing commas, raw line breaks, unescaped quotes and wrappers for old browsers.
-One pass over the text rewrites it as JSON. Lookahead is bounded, so time is linear in the length of the text. Where the
-meaning is not obvious, the text is refused.
+Scripts on the web contain comments, trailing commas, raw line breaks, unescaped quotes, tags of templates and wrappers
+for old browsers. One pass over the text rewrites it as JSON. Nothing is guessed: a member whose value is unclear is left
+out; where it is unclear even where a member ends, reading stops, and what was read before it is kept. Lookahead is
+bounded, so time is linear in the length of the text.
 """
 
 import html
 import json
 import math
 import re
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 _BLANKS = " \t\r\n\f\v\0\ufeff\u00a0\u200b"
 _ESCAPED_START = re.compile(r"[\[{\s]*+&(?:quot|#0*34|#x0*22);", re.IGNORECASE)
-_TYPOGRAPHIC_START = re.compile(r"[\[{\s]*+[“”„‟″]")
-_TYPOGRAPHIC = re.compile(r"[“”„‟″]")
 _ASSIGNMENT = re.compile(r"(?:(?:var|let|const)\s++)?[A-Za-z_$][\w.$]{0,80}\s*+=\s*+(?=[\[{])")
 
 _SPACE = re.compile(r"[\s\x00-\x1f\ufeff\u200b]++")
-_COMMENT = re.compile(
+_BRACKET = re.compile(r"[\s\x00-\x1f\ufeff\u200b]*+[{\[]")
+_MARKUP = re.compile(
     r"(?://\s*+)?<!\[CDATA\[|(?://\s*+)?<!--|-->|\]\]>"
     r"|//[^\r\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?|</?[A-Za-z][^<>\"]{0,200}>"
 )
+_TAG_TEXT = r"(?:\{%[^%\r\n]{0,300}%\}|\{\{(?!\s*+[\"'])[^{}\r\n]{0,300}\}\}|\{#[^#\r\n]{0,300}#\}|<\?[^?]{0,300}\?>|<%[^%]{0,300}%>)"
+_TAG = re.compile(_TAG_TEXT)
+_TAGGED_VALUE = re.compile(rf"(?:{_TAG_TEXT}|[^{{}}\[\],\"'\r\n]){{1,300}}+")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?=[\s,}\];]|$)")
-_BARE_KEY = re.compile(r"([A-Za-z_@$][\w$-]{0,80})(?=\s*+:)")
 _BARE_VALUE = re.compile(r"[^\s,{}\[\]\"'<>:][^,{}\[\]\"<>\r\n]{0,200}")
+# Text without quotes that holds another key, or that is a program's expression.
+_BARE_KEY_INSIDE = re.compile(r"\s[\w@$-]++\s*+:(?!//)|[\w@$-]++\s*+:(?:\s|$)")
+_EXPRESSION = re.compile(r"(?:window|document|location|this)\.|.*(?:\(\)|\s\+\s)", re.DOTALL)
 _WORDS = {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"}
 _NO_VALUES = frozenset({"undefined", "NaN", "Infinity", "-Infinity"})
 
-_TEXT = {'"': re.compile(r'[^"\\]*+'), "'": re.compile(r"[^'\\]*+")}
+_DOUBLE, _SINGLE = '"“”„‟″', "'‘’‚"
+# What may stand in a string up to the quote that may end it: one opened by a typographic quote may end with a straight one.
+_TEXT = {quote: re.compile(rf"[^{_DOUBLE if quote in _DOUBLE else _SINGLE}\\]*+") for quote in _DOUBLE + _SINGLE}
+_TEXT |= {quote: re.compile(rf"[^{quote}\\]*+") for quote in "\"'"}
 _ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})')
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _CONTROL = re.compile(r"[\x00-\x1f]")
-# What follows the quote that ends a key, a member's value or an item. Any other quote belongs to the text.
-_QUOTED_KEY = r"[\"'][^\"'\r\n]{1,200}[\"']\s*+:"
-_END = r"\s*+(?:$|[}\]]|;\s*+[}\]]|//|/\*|\]\]>|-->"
-_AFTER_KEY = re.compile(r"\s*+:")
-_AFTER_MEMBER = re.compile(rf"{_END}|,\s*+(?:$|[,}}\]]|//|/\*|<br|{_QUOTED_KEY}))|\s*+{_QUOTED_KEY}")
-_AFTER_BARE_MEMBER = re.compile(rf"{_END}|,\s*+(?:$|[,}}\]]|//|/\*|<br|{_QUOTED_KEY}|[A-Za-z_@$][\w$-]{{0,80}}\s*+:))")
-_AFTER_ITEM = re.compile(rf"{_END}|,\s*+(?:$|[,}}\]\[{{\"'0-9-]|//|/\*|true|false|null))|\s*+\n\s*+\"")
+
+_QUOTES = _DOUBLE + _SINGLE
+_KEY_TEXT = rf"(?:[^{_QUOTES}\\{{}}\[\],<>\x00-\x1f]|\\/){{0,200}}+"
+_QUOTED_KEY = re.compile(rf"[{_QUOTES}]({_KEY_TEXT})[{_QUOTES}]\s*+:")
+_BARE = r"[A-Za-z_@$][\w$-]{0,80}"
+_BARE_KEY = re.compile(rf"({_BARE})\s*+:")
+_VALUE_START = rf"(?:[{_QUOTES}0-9\[{{-]|true|false|null)"
+# What follows a value of an object or array: not the end of the text, which may cut it. Any other quote belongs to the text.
+_GAP = rf"\s*+(?:(?:{_TAG_TEXT}|<br[^<>\"]{{0,20}}>|</?p>|<!--[^<>{{}}\[\]\"]{{0,300}}-->)\s*+){{0,8}}+"
+_NOTE = r"(?<=[\s,])/[/*]"
+_END = rf"{_GAP}(?:[}}\]]|;\s*+[}}\]]|{_NOTE}|\]\]>|-->|<!--"
+_AFTER_MEMBER = re.compile(rf"{_END}|(?:,{_GAP}(?:$|[,}}\]]|{_NOTE}|(?={_QUOTED_KEY.pattern}))|{_QUOTED_KEY.pattern}))")
+_AFTER_ITEM = re.compile(
+    rf"{_END}|,{_GAP}(?:$|[,}}\]\[{{{_QUOTES}0-9-]|{_NOTE}|true|false|null))|\s*+\n\s*+[{_DOUBLE}]"
+)
+_BARE_MEMBER = re.compile(rf"{_GAP},{_GAP}{_BARE}\s*+:\s*+{_VALUE_START}")
+_BARE_MEMBER_AFTER_SPACE = re.compile(rf"\s++{_BARE}\s*+:\s*+{_VALUE_START}")
+_ANY_BARE_MEMBER = re.compile(rf"{_GAP},{_GAP}{_BARE}\s*+:")
+# After a quote that does not end the string: another key, an expression, or a template, but hardly text.
+_UNCLEAR = re.compile(rf"\s*+(?:[:+=]|,\s*+{_BARE}\s*+:|{_TAG_TEXT})|\s++{_BARE}\s*+:")
+_LIKE_AN_END = re.compile(rf"\s++,|,(?:\S|\s*+[{_QUOTES}])")
+_MAX_LOST = 5
+_MAX_NAME_CHARS = 40
 
 
 class Repaired(NamedTuple):
-    """The values in order, and what was repaired."""
+    """The values in order, what was repaired, and which members were left out."""
 
     values: list[Any]
     notes: list[str]
+    lost: list[str]
 
 
 def repair_json(text: str, max_depth: int) -> Repaired | None:
-    """The values that broken JSON means; None where the meaning is not obvious."""
+    """What broken JSON says; None where nothing of it is clear."""
     writer = _Rewriter(_without_surrogates(text), max_depth)
     written = writer.rewrite()
-    if written is None:
-        return None
     notes = writer.notes
     try:
-        values = _load(written, notes)
+        values = [value for value in _load(written, notes) if value]
         if _SURROGATE_ESCAPE.search(written):
             values = json.loads(_without_surrogates(json.dumps(values, ensure_ascii=False)))
     except (ValueError, RecursionError):
         return None
-    return Repaired(values, list(notes) or ["characters that are none"])
+    if not values:
+        return None
+    if not notes and not writer.lost:
+        notes["characters that are none"] = None
+    return Repaired(values, list(notes), list(writer.lost))
 
 
 def _load(text: str, notes: dict[str, None]) -> list[Any]:
@@ -89,8 +117,21 @@ def _without_surrogates(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-class _NotPlainError(Exception):
-    """The text cannot be read further."""
+class _UnclearError(Exception):
+    """From here on, it is unclear what the text says."""
+
+
+@dataclass(slots=True)
+class _Container:
+    """An object or array that is being read, with places in what was written."""
+
+    closer: str
+    key: str
+    """The key of the member that is being read; in an array, that of the array itself."""
+    last: int
+    """Where the last whole member or item begins, with its comma."""
+    start: int
+    """Where the one that is being read begins; the end, where none is."""
 
 
 class _Rewriter:
@@ -98,34 +139,39 @@ class _Rewriter:
 
     def __init__(self, text: str, max_depth: int) -> None:
         self.notes: dict[str, None] = {}
+        self.lost: dict[str, None] = {}
         self.text = self._prepare(text)
         self.max_depth = max_depth
         self.at = 0
         self.pieces: list[str] = []
-        self.closers: list[str] = []
+        self.containers: list[_Container] = []
         self.expects = "value"  # or "key", or "end": a comma or a closing bracket
-        self.comma = False  # whether one is to be written before the next key or item
+        self.comma = False  # whether one was read after the last member or item
         self.bare_keys = False
+        self.drops = False  # whether the value that was read last is to be left out
         self.complete = 0
+        self.comment_end = -1  # the first "-->" from some place on: there is none between that place and it
 
-    def rewrite(self) -> str | None:
-        """An array of the values in the text, as JSON; None where there is none."""
+    def rewrite(self) -> str:
+        """An array of the values in the text, as JSON."""
         try:
             self._skip()
             while self.at < len(self.text):
-                if self.closers:
+                if self.containers:
                     self._step(self.text[self.at])
                 elif not self._begin(self.text[self.at]):
                     break
                 self._skip()
-            self._close_all()
-        except _NotPlainError:
-            if self.complete:
-                self._note("text after the end")
-        return f"[{''.join(self.pieces[: self.complete])}]" if self.complete else None
+            if self.containers:
+                self._note("a missing end")
+            while self.containers:
+                self._end_container(implied=True)
+        except _UnclearError:
+            self._abandon()
+        return f"[{''.join(self.pieces[: self.complete])}]"
 
     def _prepare(self, text: str) -> str:
-        """Undo changes to the text as a whole: wrappers, character references, typographic quotes."""
+        """Undo changes to the text as a whole: wrappers and character references."""
         if text[:1] == "\ufeff":
             self._note("a byte order mark")
         text = text.strip(_BLANKS)
@@ -135,9 +181,6 @@ class _Rewriter:
         if _ESCAPED_START.match(text):
             self._note("quotes written as character references")
             text = html.unescape(text)
-        if _TYPOGRAPHIC_START.match(text):
-            self._note("typographic quotes")
-            text = _TYPOGRAPHIC.sub('"', text)
         return text
 
     def _begin(self, character: str) -> bool:
@@ -146,8 +189,6 @@ class _Rewriter:
             if self.complete:
                 self._note("several values in a row")
                 self.pieces.append(",")
-            self.expects = "value"
-            self.comma = False
             self._open(character)
             return True
         if character in ",;" and self.complete:
@@ -169,55 +210,86 @@ class _Rewriter:
         elif self.expects == "end":
             self._note("missing commas")
             self._expect_next()
-            self.comma = True
-            if self.expects == "key" and character not in "\"'":
-                raise _NotPlainError
         elif self.expects == "key":
             self._key(character)
         else:
             self._value(character)
 
     def _open(self, character: str) -> None:
-        if len(self.closers) >= self.max_depth:
-            raise _NotPlainError
+        if len(self.containers) >= self.max_depth:
+            raise _UnclearError
         self.pieces.append(character)
-        self.closers.append("}" if character == "{" else "]")
-        self.expects = "key" if character == "{" else "value"
+        here = len(self.pieces)
+        key = self.containers[-1].key if self.containers else ""
+        self.containers.append(_Container("}" if character == "{" else "]", key, here, here))
+        self._expect_next()
         self.comma = False
         self.at += 1
 
     def _close(self, character: str) -> None:
         self.at += 1
-        if character != self.closers[-1]:
+        if character != self.containers[-1].closer:
             self._note("brackets that do not match")
-            if character not in self.closers[-2:]:
+            if len(self.containers) < 2 or self.containers[-2].closer != character:
                 return
-            self._end_container()
-        self._end_container()
+            self._end_container(implied=True)
+        self._end_container(implied=False)
 
-    def _end_container(self) -> None:
+    def _end_container(self, implied: bool) -> None:
         if self.comma:
             self._note("commas or semicolons at the end")
             self.comma = False
-        if self.expects == "value" and self.closers[-1] == "}":
-            self._note("missing values")
-            self.pieces.append("null")
-        self.pieces.append(self.closers.pop())
-        self.expects = "end"
-        if not self.closers:
+        container = self.containers[-1]
+        if self.expects == "value" and container.closer == "}":
+            self._write_null()
+        elif implied:
+            self._leave_out_doubtful()
+        self.pieces.append(self.containers.pop().closer)
+        self._end_value()
+        if not self.containers:
             self.complete = len(self.pieces)
 
-    def _close_all(self) -> None:
-        if self.closers:
-            self._note("a missing end")
-        while self.closers:
-            self._end_container()
+    def _leave_out_doubtful(self) -> None:
+        """Where a closing bracket is missing, and the last value ends with one of its kind, it may be that value's that is."""
+        container = self.containers[-1]
+        if self.pieces[-1] == container.closer and container.start == len(self.pieces):
+            container.start = container.last
+            self._leave_out()
+
+    def _leave_out(self) -> None:
+        """Leave out the member or item that is being read."""
+        container = self.containers[-1]
+        if len(self.lost) < _MAX_LOST:
+            self.lost[repr(container.key[:_MAX_NAME_CHARS])] = None
+        del self.pieces[container.start :]
+        container.last = container.start
+
+    def _abandon(self) -> None:
+        """Leave out what is unclear, an array of texts as a whole; keep what was read before it."""
+        while self.containers and self.containers[-1].closer == "]" and self.pieces[-1] != "}":
+            self.containers.pop()
+        if not self.containers:
+            self._note("text after the end")
+            return
+        container = self.containers[-1]
+        if container.start < len(self.pieces):
+            self._leave_out()
+        else:
+            self._leave_out_doubtful()
+        self.lost[f"all after {container.key[:_MAX_NAME_CHARS]!r}"] = None
+        while self.containers:
+            closer = self.containers.pop().closer
+            if self.pieces[-1] in ("{", "[") and self.containers:
+                del self.pieces[self.containers[-1].start :]
+            else:
+                self.pieces.append(closer)
+        self.complete = len(self.pieces)
 
     def _separate(self) -> None:
         self.at += 1
-        if self.expects == "value" and self.closers[-1] == "}":
-            self._note("missing values")
-            self.pieces.append("null")
+        if self.expects == "value" and self.containers[-1].closer == "}":
+            self._write_null()
+            self._end_value()
         elif self.expects != "end":
             self._note("commas too many")
             return
@@ -225,84 +297,127 @@ class _Rewriter:
         self.comma = True
 
     def _expect_next(self) -> None:
-        self.expects = "key" if self.closers[-1] == "}" else "value"
+        self.expects = "key" if self.containers[-1].closer == "}" else "value"
 
     def _key(self, character: str) -> None:
-        self._write_comma()
+        quoted = _QUOTED_KEY.match(self.text, self.at)
         bare = _BARE_KEY.match(self.text, self.at)
-        if character in "\"'":
-            self._string(character, _AFTER_KEY)
-        elif bare:
+        found = quoted or bare
+        if found is None:
+            raise _UnclearError
+        if bare:
             self._note("keys without quotes")
             self.bare_keys = True
-            self.pieces.append(json.dumps(bare[1]))
-            self.at = bare.end()
-        else:
-            raise _NotPlainError
-        self._skip()
-        if self.text[self.at : self.at + 1] != ":":
-            raise _NotPlainError
-        self.pieces.append(":")
-        self.at += 1
+        elif character != '"':
+            self._note("single quotes" if character in _SINGLE else "typographic quotes")
+        name = found[1].replace("\\/", "/")
+        self.containers[-1].key = name
+        self._begin_entry()
+        self.drops = not name
+        self.pieces += (json.dumps(name), ":")
+        self.at = found.end()
         self.expects = "value"
 
     def _value(self, character: str) -> None:
-        self._write_comma()
-        if character in "{[":
+        in_array = self.containers[-1].closer == "]"
+        if in_array:
+            self._begin_entry()
+            self.drops = False
+        if character in "{[" and not _TAG.match(self.text, self.at):
+            if self.drops:
+                raise _UnclearError
             self._open(character)
             return
-        if character in "\"'":
-            in_array = self.closers[-1] == "]"
-            after = _AFTER_ITEM if in_array else _AFTER_BARE_MEMBER if self.bare_keys else _AFTER_MEMBER
-            self._string(character, after)
-        elif number := _NUMBER.match(self.text, self.at):
-            self.pieces.append(number[0])
-            self.at = number.end()
-        elif bare := _BARE_VALUE.match(self.text, self.at):
-            self.pieces.append(self._bare_value(bare[0].rstrip()))
-            self.at = bare.end()
+        if character in _TEXT:
+            self._string(character, in_array)
         else:
-            raise _NotPlainError
-        self.expects = "end"
+            self._bare_value(in_array)
+        if self.drops:
+            self._leave_out()
+        self._end_value()
 
-    def _bare_value(self, value: str) -> str:
-        if value in _WORDS:
-            return _WORDS[value]
-        if value in _NO_VALUES:
-            self._note("missing values")
-            return "null"
-        self._note("values without quotes")
-        return json.dumps(value)
+    def _bare_value(self, in_array: bool) -> None:
+        """Read a number, a word of JSON, or text without quotes; what comes from a template is left out."""
+        text = self.text
+        found = _NUMBER.match(text, self.at) or _BARE_VALUE.match(text, self.at)
+        tagged = _TAGGED_VALUE.match(text, self.at)
+        if _TAG.match(text, self.at) or (tagged and _TAG.search(tagged[0])):
+            found, self.drops = tagged, True
+            self._note("tags of templates")
+        if found is None or not self._ends_value(found.end(), in_array):
+            raise _UnclearError
+        self.at = found.end()
+        value = found[0].strip()
+        if self.drops or _EXPRESSION.match(value):
+            self.drops = True
+        elif value in _NO_VALUES:
+            self._write_null()
+        elif found.re is _NUMBER:
+            self.pieces.append(value)
+        elif value in _WORDS:
+            self.pieces.append(_WORDS[value])
+        elif _BARE_KEY_INSIDE.search(value) or (in_array and _SPACE.search(value)):
+            raise _UnclearError
+        else:
+            self._note("values without quotes")
+            self.pieces.append(json.dumps(value))
 
-    def _string(self, quote: str, after: re.Pattern[str]) -> None:
-        """Read to the quote after which the text continues as JSON; quotes before it are unescaped ones of the text."""
+    def _write_null(self) -> None:
+        self._note("missing values")
+        if self.drops:
+            self._leave_out()
+        else:
+            self.pieces.append("null")
+
+    def _ends_value(self, at: int, in_array: bool) -> bool:
+        """Whether the text after a value goes on as that of an object or array."""
+        if in_array:
+            return _AFTER_ITEM.match(self.text, at) is not None
+        bare = _ANY_BARE_MEMBER if self.bare_keys else _BARE_MEMBER
+        return bool(_AFTER_MEMBER.match(self.text, at) or bare.match(self.text, at))
+
+    def _string(self, quote: str, in_array: bool) -> None:
+        """Read to the quote after which the text goes on as JSON; quotes before it are unescaped ones of the text."""
         text, at = self.text, self.at + 1
         parts: list[str] = []
+        opened = False
         while True:
             run = _TEXT[quote].match(text, at)
             assert run is not None
             parts.append(run[0] if quote == '"' else run[0].replace('"', '\\"'))
             at = run.end()
             if at >= len(text):
-                raise _NotPlainError
+                raise _UnclearError
             if text[at] == "\\":
-                escape = _ESCAPE.match(text, at)
-                if escape:
-                    parts.append(escape[0])
-                else:
-                    self._note("escapes that JSON does not have")
-                    parts.append(text[at + 1 : at + 2])
-                at = escape.end() if escape else at + 2
+                at = self._escape(at, parts)
                 continue
-            at += 1
-            if after.match(text, at):
+            ends = self._ends_value(at + 1, in_array)
+            if not ends and not in_array and not text[at - 1].isdigit():
+                ends = _BARE_MEMBER_AFTER_SPACE.match(text, at + 1) is not None
+            if ends:
                 break
+            opened = _pair_quote(text, self.at + 1, at, opened)
             self._note("unescaped quotes")
-            parts.append('\\"' if quote == '"' else quote)
-        if quote == "'":
-            self._note("single quotes")
-        self.at = at
+            parts.append('\\"' if text[at] == '"' else text[at])
+            at += 1
+        if opened:
+            raise _UnclearError
+        if quote != '"':
+            self._note("single quotes" if quote in _SINGLE else "typographic quotes")
+        self.at = at + 1
         self.pieces.append(f'"{self._without_controls("".join(parts))}"')
+
+    def _escape(self, at: int, parts: list[str]) -> int:
+        """Read an escape; one that JSON lacks stands for the character, unless other languages read it otherwise."""
+        escape = _ESCAPE.match(self.text, at)
+        if escape:
+            parts.append(escape[0])
+            return escape.end()
+        character = self.text[at + 1 : at + 2]
+        self._note("escapes that JSON does not have")
+        self.drops = self.drops or character.isalnum()
+        parts.append(character)
+        return at + 2
 
     def _without_controls(self, text: str) -> str:
         if _CONTROL.search(text) is None:
@@ -310,22 +425,60 @@ class _Rewriter:
         self._note("control characters in strings")
         return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
-    def _write_comma(self) -> None:
-        if self.comma:
+    def _begin_entry(self) -> None:
+        self.containers[-1].start = len(self.pieces)
+        if self.pieces[-1] not in ("{", "["):
             self.pieces.append(",")
-            self.comma = False
+        self.comma = False
+
+    def _end_value(self) -> None:
+        self.expects = "end"
+        if self.containers:
+            container = self.containers[-1]
+            container.last, container.start = container.start, len(self.pieces)
 
     def _skip(self) -> None:
-        """Skip white space, comments and markup."""
+        """Skip white space, comments, markup, and the tags of templates between members."""
         while True:
             space = _SPACE.match(self.text, self.at)
             if space:
                 self.at = space.end()
-            comment = _COMMENT.match(self.text, self.at)
-            if comment is None:
+            if self.containers and self.expects != "value" and (tag := _TAG.match(self.text, self.at)):
+                self._note("tags of templates")
+                self.at = tag.end()
+                continue
+            markup = _MARKUP.match(self.text, self.at)
+            if markup is None:
                 return
             self._note("comments or markup")
-            self.at = comment.end()
+            self.at = self._comment_end(markup) if markup[0].endswith("<!--") else markup.end()
+
+    def _comment_end(self, opening: re.Match[str]) -> int:
+        """The end of a comment; that of its opening alone, where it wraps the values themselves."""
+        if self.comment_end < opening.end():
+            found = self.text.find("-->", opening.end())
+            self.comment_end = found if found >= 0 else len(self.text)
+        after = self.comment_end + 3
+        if after > len(self.text):
+            return opening.end()
+        wraps = _BRACKET.match(self.text, opening.end()) and not _BRACKET.match(self.text, after)
+        return opening.end() if wraps else after
 
     def _note(self, what: str) -> None:
         self.notes[what] = None
+
+
+def _pair_quote(text: str, start: int, at: int, opened: bool) -> bool:
+    """Take a quote for one of the text; returns whether a quotation is open after it. Quotations that do not pair are unclear."""
+    before, after = text[at - 1 : at] if at > start else "", text[at + 1 : at + 2]
+    if text[at] in _SINGLE and before.isalnum() and after.isalnum():
+        return opened  # an apostrophe
+    if before.isdigit() and not opened and not _LIKE_AN_END.match(text, at + 1):
+        return False  # inches
+    if _UNCLEAR.match(text, at + 1) or text[max(start, at - 8) : at].rstrip()[-1:] in ("{", "["):
+        raise _UnclearError
+    closes = not before.isspace() and before != ":"
+    opens = before == "=" or not (after.isspace() or after in ",;:.!?)]}")
+    if not (closes if opened else opens):
+        raise _UnclearError
+    return not opened
