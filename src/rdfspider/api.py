@@ -406,7 +406,7 @@ class Crawl:
         self._tell(CommandName.RESUME)
 
     def stop(self, *, wait: bool = True) -> None:
-        """Stop a running crawl after the requests in flight; return when it has ended, or without `wait` at once."""
+        """Stop a running crawl, within ten seconds; return when it has ended, or without `wait` at once."""
         self._tell(CommandName.STOP)
         while wait and is_in_use(self.folder):
             time.sleep(_POLL_S)

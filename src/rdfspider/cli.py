@@ -26,7 +26,7 @@ COMMANDS = {
     "status": ("control:status", "Tell how a crawl goes, or how it ended."),
     "pause": ("control:pause", "Let a running crawl finish what is under way, and wait."),
     "resume": ("control:resume", "Let a paused crawl go on."),
-    "stop": ("control:stop", "End a running crawl when what is under way is finished."),
+    "stop": ("control:stop", "End a running crawl within ten seconds; nothing is lost."),
     "add": ("control:add", "Add seeds to a crawl."),
     "why": ("control:why", "Tell why a URL was fetched or not, or what would become of it."),
     "hosts": ("control:hosts", "Tell what was found on each host, and what it waits for."),

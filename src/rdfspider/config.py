@@ -155,7 +155,7 @@ class CrawlConfig:
     pages_per_domain: int = 0
     """Pages to fetch of one registrable domain."""
     bytes: int = 0
-    """Bytes of decoded bodies to fetch in all; checked every second, and what is in flight then is kept."""
+    """Bytes of decoded bodies to fetch in all; checked every second, and what is in flight then has a moment to end."""
     time_s: float = 0.0
     """Seconds that the crawl may run, over all restarts."""
     revisit_s: float = 0.0

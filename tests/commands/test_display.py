@@ -305,7 +305,7 @@ def test_messages_appear_above_it_and_a_terminal_may_be_interrupted(tmp_path: Pa
             os.kill(read_status(folder).shards[0].pid, signal.SIGKILL)
             assert terminal.wait_for("rdfspider: shard 0 has ended with code -9; it is started again in 1 s\r\n")
             os.killpg(process.pid, signal.SIGINT)
-            assert terminal.wait_for("rdfspider: finishing what is under way; Ctrl-C once more stops at once")
+            assert terminal.wait_for("rdfspider: stopping within ten seconds; Ctrl-C once more stops at once")
             assert process.wait(60) == 130
     shown = terminal.close()
     assert shown.endswith("rdfspider: stopped; run the same command to go on\r\n")

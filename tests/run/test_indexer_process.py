@@ -276,7 +276,7 @@ def test_an_indexer_that_hangs_slows_shards_and_is_started_again(
         await wait_for(lambda: find_pid() != pid, 10.0)
         await wait_for(find_pid)
         assert watch.find_slow_reason() == ""
-        await watch.leave()
+        await watch.leave(PATIENCE_S)
         await running
 
     asyncio.run(hang())

@@ -46,7 +46,7 @@ def resume(*, folder: Folder) -> None:
 
 
 def stop(*, folder: Folder) -> None:
-    """End a running crawl when what is under way is finished.
+    """End a running crawl within ten seconds; nothing is lost.
 
     Returns when it has ended.
     """

@@ -57,7 +57,7 @@ def crawl(
     """Crawl from seeds, and keep the structured data of every page.
 
     All of it is in WARC files. The same command goes on with a crawl that was stopped or killed. Settings are kept in
-    DIR/crawl.toml, so that `rdfspider crawl --dir DIR` goes on as well. Ctrl-C finishes what is under way; a second one stops at
+    DIR/crawl.toml, so that `rdfspider crawl --dir DIR` goes on as well. Ctrl-C stops within ten seconds; a second one stops at
     once. Nothing is lost either way.
     """
     if not site:
@@ -131,7 +131,7 @@ class _CrawlProgress:
         """Print one JSON line per status; or for people update the display, or print a line at intervals and on changes, and
         a summary at the end."""
         if status.reason == EndReason.INTERRUPTED and self._state not in (RunState.STOPPING, RunState.STOPPED):
-            say("finishing what is under way; Ctrl-C once more stops at once, and loses nothing either")
+            say("stopping within ten seconds; Ctrl-C once more stops at once, and loses nothing either")
         has_changed = status.state != self._state
         self._state = status.state
         if self._as_json:

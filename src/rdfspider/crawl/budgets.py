@@ -22,7 +22,7 @@ class EndReason(StrEnum):
     TIME = "time"
     """A budget is used up."""
     ASKED = "asked"
-    """A user or an error stopped it; requests in flight are finished."""
+    """A user or an error stopped it; requests in flight have a moment to end."""
     HALTED = "halted"
     """A user stopped it at once."""
     INTERRUPTED = "interrupted"

@@ -1,8 +1,9 @@
 """The parent process of a crawl: a folder and its Config enter, the final Status leaves.
 
 It runs the coordinator, starts the shards through a runner and keeps them and the indexer alive; a shard that dies is restarted
-while the others continue. The status is written to the crawl's folder every second, and when the state changes. The first Ctrl-C
-finishes what is under way, the second stops at once, and neither loses anything.
+while the others continue. The status is written to the crawl's folder every second, and when the state changes. A stop by a
+signal, a command or the time limit ends within ten seconds, whatever servers do; a second Ctrl-C stops at once. Neither loses
+anything: what was in flight is fetched, and what was not indexed is indexed, when the crawl runs again.
 """
 
 import asyncio
@@ -46,6 +47,10 @@ _log = logging.getLogger(__name__)
 _TICK_S = 1.0
 # How often to check whether the user has cut short the wait for the index.
 _FINISH_POLL_S = 0.1
+# Seconds after the end of the crawl at which shards that are still there are killed, and an indexer that catches up after the
+# time limit is told to leave; and how long the indexer may take for that. Together they are less than the ten seconds of a stop.
+_STOP_S = 6.0
+_LEAVE_S = 3.0
 # For shards that die before their first message.
 _RESTARTS = RestartPolicy()
 
@@ -87,6 +92,8 @@ class _Coordination:
         self._started_shards: set[int] = set()
         """Shards that have been started in this run."""
         self._index = IndexWatch(folder, config) if config.index.enabled else None
+        self._ended_at: float | None = None
+        """When the crawl was found to be over, by the monotonic clock; None before."""
         self._is_finishing = False
         """Whether all shards have ended and only the indexer still works."""
         self.signals = Signals(self._take_signal)
@@ -188,20 +195,28 @@ class _Coordination:
             _log.warning("the crawl goes on without its index; bring it up to date later, with `rdfspider index`")
 
     async def _finish_index(self, indexing: asyncio.Task[None]) -> None:
-        """Let the indexer index the rest if the crawl has ended by itself; otherwise stop it."""
+        """Let the indexer index the rest if the crawl has ended by itself; after its time limit only for a moment, and otherwise
+        not."""
         if self._index is not None and not indexing.done():
             self._is_finishing = True
             if not self._is_cut_short():
                 self._index.finish()
-            while not indexing.done() and not self._is_cut_short():
+            while not indexing.done() and not (self._is_cut_short() or self._is_time_over()):
                 await asyncio.wait([indexing], timeout=_FINISH_POLL_S)
-            await self._index.leave()
+            await self._index.leave(_LEAVE_S)
         await indexing
 
     def _is_cut_short(self) -> bool:
         """Whether a user or an error has ended the crawl."""
         coordinator = self._coordinator
         return bool(self._taken or self._error) or coordinator.is_told_to_stop or coordinator.ended == EndReason.HALTED
+
+    def _is_time_over(self) -> bool:
+        """Whether the crawl has ended by its time limit, and the indexer has had its moment."""
+        return self._coordinator.ended == EndReason.TIME and self._has_ended_for(_STOP_S)
+
+    def _has_ended_for(self, seconds: float) -> bool:
+        return self._ended_at is not None and time.monotonic() >= self._ended_at + seconds
 
     def _end_with(self, error: str) -> None:
         """End the crawl with an error; shards finish what is under way. Only the first error is reported."""
@@ -254,9 +269,15 @@ class _Coordination:
             self._write_present()
 
     def _stop_supervisors(self) -> None:
-        """Restart no shard once the crawl is over; running ones end by themselves."""
-        if self._coordinator.ended:
-            for shard in self._shards:
+        """Restart no shard once the crawl is over. Running ones end by themselves; one that does not is killed, which loses
+        nothing."""
+        if not self._coordinator.ended:
+            return
+        self._ended_at = self._ended_at or time.monotonic()
+        for shard in self._shards:
+            if self._has_ended_for(_STOP_S):
+                shard.kill()
+            else:
                 shard.stop()
 
     def _write_present(self) -> Status:

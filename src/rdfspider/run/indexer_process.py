@@ -34,8 +34,6 @@ _WAIT_S = 0.5
 _STDIN = 0
 _LENGTH_BYTES = 8
 _RESTARTS = RestartPolicy()
-# The indexer commits and ends within seconds; one that does not is stuck, and can be killed without loss.
-_PATIENCE_S = 60.0
 # Shards continue when the lag is below this fraction of the limit, so that they do not stop and start all the time.
 _EASED = 0.8
 # The indexer writes its status every second; after a silence of this length, the silence is added to its lag.
@@ -108,10 +106,10 @@ class IndexWatch:
         if self._process is not None:
             self._process.send(FINISH)
 
-    async def leave(self) -> None:
+    async def leave(self, patience_s: float) -> None:
         """Tell the indexer to commit and end; if it does not in time, it is killed, which loses nothing either."""
         self._is_leaving = True
-        await self._supervisor.terminate(_PATIENCE_S)
+        await self._supervisor.terminate(patience_s)
 
     def kill(self) -> None:
         """Kill the indexer."""

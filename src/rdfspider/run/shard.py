@@ -29,6 +29,8 @@ _VISITS_PER_CONNECTION = 3
 # Fetching pauses when this many groups wait for the disk.
 _WAITING_GROUPS = 4
 _BEAT_S = 1.0
+# How long requests and extractions under way may still take at a stop. Most end within it; the others are made again next time.
+_FINISH_S = 3.0
 
 
 class Shard:
@@ -76,7 +78,7 @@ class Shard:
         """Why no new visits are started at the moment; empty if they are."""
 
     async def run(self) -> None:
-        """Crawl until a stop is requested, then finish the visits under way.
+        """Crawl until a stop is requested, then finish the visits that end within a moment.
 
         An error ends the shard without clean-up, like a crash: nothing is lost, and hosts get their full pause at the next start.
         """
@@ -95,7 +97,7 @@ class Shard:
         await self._pump(commits)
         await self._changes.finish()
         self._visits.cancel_waiting()
-        is_clean = await self._visits.finish(self._order.config.fetch.timeout_s)
+        is_clean = await self._visits.finish(_FINISH_S)
         self._committer.finish()
         await commits
         beats.cancel()

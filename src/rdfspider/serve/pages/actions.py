@@ -170,7 +170,7 @@ def _make_page(name: str, show: Callable[[PageRequest], PageReply], about: str, 
 PAGES = (
     _make_page("pause", pause_crawl, "Let the crawl finish what is under way and wait."),
     _make_page("resume", resume_crawl, "Let a paused crawl go on."),
-    _make_page("stop", stop_crawl, "Let the crawl finish what is under way and end."),
+    _make_page("stop", stop_crawl, "Let the crawl end within ten seconds."),
     _make_page("seeds", add_seeds, "Add seeds.", Parameter("seeds", "URLs, a line each.", True)),
     _make_page("add-filter", add_filter, "Add a filter, also for what is already queued.", _KIND, _PATTERN),
     _make_page("remove-filter", remove_filter, "Remove a filter.", _KIND, _PATTERN),
