@@ -85,7 +85,7 @@ def test_it_serves_until_ctrl_c_and_prints_where_and_with_which_token(tmp_path: 
         assert fetch(address) == 0
 
 
-@pytest.mark.parametrize(("flags", "is_open"), [([], True), (["--no-cors"], False)])
+@pytest.mark.parametrize(("flags", "is_open"), [([], False), (["--cors", "*"], True)])
 def test_it_says_whether_pages_of_other_sites_may_read(tmp_path: Path, flags: list[str], is_open: bool) -> None:
     Crawl.create(tmp_path / "c", ["https://example.org/"])
     with start(tmp_path / "c", "serve", "--dir", tmp_path / "c", *flags) as (_, said):
@@ -102,6 +102,9 @@ def test_what_cannot_be_served_is_said_in_one_line(tmp_path: Path, run: Run) -> 
         code, _, err = run("serve", "--dir", tmp_path / "c", "--port", taken.getsockname()[1])
     assert code == 2
     assert "cannot be used" in err
+    for origin in ("app.example", "https://app.example/", "https://app.example/path", "ftp://app.example"):
+        code, _, err = run("serve", "--dir", tmp_path / "c", "--cors", origin)
+        assert (code, err.count("\n"), f"--cors {origin}: " in err) == (2, 1, True)
     for host in ("no.such.address.test", "192.0.2.1"):
         code, _, err = run("serve", "--dir", tmp_path / "c", "--host", host)
         assert code == 2
@@ -177,17 +180,28 @@ def test_the_site_of_a_crawl_is_there_from_the_start_and_stays_until_ctrl_c(web:
 
 
 def test_the_site_of_a_crawl_has_limits_as_told(web: Web, tmp_path: Path) -> None:
-    flags = [*crawl_flags(web, tmp_path / "c"), "--query-timeout", "5", "--query-rows", "7", "--no-cors"]
+    flags = [
+        *crawl_flags(web, tmp_path / "c"),
+        "--query-timeout",
+        "5",
+        "--query-rows",
+        "7",
+        "--cors",
+        "https://app.example",
+    ]
     with start(tmp_path / "c", *flags) as (_, said):
         address = wait_for(said, r"the site is at (http://127\.0\.0\.1:\d+/)")
         request = urllib.request.Request(f"{address}sparql", headers={"Accept": "text/html"})
         with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
             assert "A query may take 5.0 s and give 7 rows." in answer.read().decode()
-        with urllib.request.urlopen(f"{address}.well-known/void", timeout=PATIENCE_S) as answer:
-            assert "Access-Control-Allow-Origin" not in answer.headers
+        request = urllib.request.Request(f"{address}.well-known/void", headers={"Origin": "https://app.example"})
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            assert answer.headers["Access-Control-Allow-Origin"] == "https://app.example"
 
 
-@pytest.mark.parametrize("flags", [("--port", "8400"), ("--query-timeout", "5"), ("--query-rows", "7"), ("--no-cors",)])
+@pytest.mark.parametrize(
+    "flags", [("--port", "8400"), ("--query-timeout", "5"), ("--query-rows", "7"), ("--cors", "*")]
+)
 def test_a_crawl_without_a_site_takes_no_flags_for_it(tmp_path: Path, run: Run, flags: tuple[str, ...]) -> None:
     code, _, err = run("crawl", "https://tea.test/", "--dir", tmp_path / "c", *flags)
     assert (code, err) == (2, f"rdfspider: {flags[0]}: only for a crawl that shows its site, by --serve\n")

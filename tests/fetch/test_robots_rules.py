@@ -58,6 +58,13 @@ def test_a_rule_matches_all_spellings(pattern: str, path: str) -> None:
     assert not allowed(path, f"disallow {pattern}")
 
 
+@pytest.mark.parametrize("pattern", ["a", "private/a", "https://example.org/private/a", "*a", "*", "%2Fprivate/a"])
+def test_only_a_path_allows_what_is_disallowed(pattern: str) -> None:
+    assert not allowed("/private/a", "disallow /private", f"allow {pattern}")
+    assert not allowed("/a", "disallow /", f"allow {pattern}")
+    assert allowed("/private/a", "disallow /private", "allow /private/a")
+
+
 @pytest.mark.parametrize(
     ("pattern", "path"),
     [

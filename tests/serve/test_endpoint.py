@@ -46,6 +46,12 @@ def site(crawl: Crawl) -> Iterator[Serving]:
         yield serving
 
 
+@pytest.fixture(scope="module")
+def open_site(crawl: Crawl) -> Iterator[Serving]:
+    with serve(crawl, origins=("*",)) as serving:
+        yield serving
+
+
 def test_a_query_comes_in_three_ways(site: Serving) -> None:
     replies = [
         site.get("/sparql", query=SELECT),
@@ -105,6 +111,15 @@ def test_a_parameter_or_a_suffix_comes_before_accept(site: Serving) -> None:
     assert site.get("/sparql.json", query=CONSTRUCT).headers["content-type"] == "application/ld+json"
     reply = site.get("/sparql", query=SELECT, format="shapefile")
     assert (reply.status, "'shapefile'" in reply.text) == (400, True)
+
+
+def test_csv_that_a_browser_downloads_holds_no_formulas(site: Serving) -> None:
+    query = """SELECT ?a ?b { VALUES (?a ?b) { ("=1+1" "a, =b") ("-5" -5) ("+4.5e3" "@x") ("-1-1" "q\\"=q") ("" "\\r=x") } }"""
+    plain = 'a,b\r\n=1+1,"a, =b"\r\n-5,-5\r\n+4.5e3,@x\r\n-1-1,"q""=q"\r\n,"\r=x"\r\n'
+    disarmed = 'a,b\r\n\'=1+1,"a, =b"\r\n-5,-5\r\n+4.5e3,\'@x\r\n\'-1-1,"q""=q"\r\n,"\'\r=x"\r\n'
+    assert site.get("/sparql.csv", query=query).text == plain
+    for headers in ({"Accept": BROWSER}, {"Accept": "*/*", "Sec-Fetch-Mode": "navigate"}):
+        assert site.get("/sparql", headers, query=query, format="csv").text == disarmed
 
 
 def test_a_browser_is_shown_the_editor(site: Serving) -> None:
@@ -206,8 +221,8 @@ def test_words_are_found_by_the_text_service(site: Serving) -> None:
     assert site.get("/sparql.csv", query=query).text == "s\r\nhttps://oil.example/#oil\r\n"
 
 
-def test_pages_of_any_site_may_read(site: Serving) -> None:
-    origin = {"Origin": "https://elsewhere.example"}
+def test_pages_of_any_site_may_read_where_all_are_allowed(open_site: Serving) -> None:
+    site, origin = open_site, {"Origin": "https://elsewhere.example"}
     for path in (f"/sparql?query={quote(SELECT)}", "/sparql", "/sparql?query=x", "/.well-known/void"):
         headers = site.ask("GET", path, headers=origin).headers
         assert headers["access-control-allow-origin"] == "*"
@@ -227,9 +242,10 @@ def test_pages_of_any_site_may_read_why_they_are_refused(
     crawl: Crawl, monkeypatch: pytest.MonkeyPatch, accept: str, kind: str
 ) -> None:
     """What the server refuses before the endpoint sees it: methods, long and slow bodies, too many or too fast requests."""
+    everyone = ("*",)
     headers = {"Origin": "https://elsewhere.example", "Accept": accept, "Content-Type": "application/sparql-query"}
     replies = []
-    with monkeypatch.context() as patch, serve(crawl) as serving:
+    with monkeypatch.context() as patch, serve(crawl, origins=everyone) as serving:
         replies += [serving.ask("PUT", path, b"ASK {}", headers) for path in ("/sparql", "/.well-known/void")]
         replies.append(serving.ask("POST", "/sparql", b"#" * (3 << 20), headers))
         patch.setattr(limits, "BODY_S", 0.1)
@@ -237,7 +253,7 @@ def test_pages_of_any_site_may_read_why_they_are_refused(
         patch.setattr(limits.RateLimit, "take", lambda *_, **__: 3.0)
         replies.append(serving.ask("GET", "/sparql?query=ASK%7B%7D", headers=headers))
     monkeypatch.setattr(limits, "MAX_CLIENT_HEAVY_UNDER_WAY", 0)
-    with serve(crawl) as serving:
+    with serve(crawl, origins=everyone) as serving:
         replies.append(serving.ask("GET", "/sparql?query=ASK%7B%7D", headers=headers))
     assert [reply.status for reply in replies] == [405, 405, 413, 408, 429, 503]
     for reply in replies:
@@ -246,7 +262,8 @@ def test_pages_of_any_site_may_read_why_they_are_refused(
         assert reply.json["error"] if kind == "application/json" else reply.text.count("\n") == 1
 
 
-def test_a_slash_at_the_end_is_the_same_address(site: Serving) -> None:
+def test_a_slash_at_the_end_is_the_same_address(open_site: Serving) -> None:
+    site = open_site
     origin = {"Origin": "https://elsewhere.example"}
     for reply in (site.get("/sparql/", origin, query="ASK {}"), site.post("/sparql/", origin, query="ASK {}")):
         assert (reply.status, reply.json["boolean"]) == (200, True)
@@ -277,13 +294,25 @@ def test_all_lines_of_accept_are_read(site: Serving) -> None:
         assert ask(path, "text/html;q=0.5", "application/json") == "application/json"
 
 
-def test_pages_of_other_sites_may_not_read_where_that_is_not_wanted(crawl: Crawl) -> None:
+def test_pages_of_allowed_origins_may_read_and_no_others(crawl: Crawl) -> None:
+    path = f"/sparql?query={quote(SELECT)}"
+    with serve(crawl, origins=("https://app.example", "http://localhost:3000")) as serving:
+        for origin in ("https://app.example", "http://localhost:3000"):
+            reply = serving.ask("GET", path, headers={"Origin": origin})
+            assert (reply.status, reply.headers["access-control-allow-origin"]) == (200, origin)
+            assert "origin" in reply.headers["vary"].lower()
+        for origin in ("https://elsewhere.example", "http://app.example", "https://app.example.evil.example", "null"):
+            reply = serving.ask("GET", path, headers={"Origin": origin})
+            assert (reply.status, "access-control-allow-origin" in reply.headers) == (403, False)
+            assert "origin" in reply.headers["vary"].lower()
+
+
+def test_pages_of_other_sites_may_not_read(site: Serving) -> None:
     origin = {"Origin": "https://elsewhere.example"}
     paths = (f"/sparql?query={quote(SELECT)}", "/sparql", "/sparql?query=x", "/.well-known/void")
-    with serve(crawl, allows_cors=False) as closed:
-        assert closed.get("/sparql", query=SELECT).json["results"]["bindings"]
-        preflight = closed.ask("OPTIONS", "/sparql", headers=origin | {"Access-Control-Request-Method": "POST"})
-        replies = [preflight, *(closed.ask("GET", path, headers=origin) for path in paths)]
+    assert site.get("/sparql", query=SELECT).json["results"]["bindings"]
+    preflight = site.ask("OPTIONS", "/sparql", headers=origin | {"Access-Control-Request-Method": "POST"})
+    replies = [preflight, *(site.ask("GET", path, headers=origin) for path in paths)]
     assert preflight.headers["allow"] == "GET, HEAD, POST, OPTIONS"
     for reply in replies:
         assert not [name for name in reply.headers if name.startswith("access-control-")]

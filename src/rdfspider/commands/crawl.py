@@ -62,6 +62,7 @@ def crawl(
     """
     if not site:
         _refuse_site_flags({"port": port, "query-timeout": query_timeout, "query-rows": query_rows, "cors": cors})
+    site_options = make_options(query_timeout, query_rows, cors) if site else None
     given = {
         "crawl.pages": pages,
         "crawl.time_s": time_limit,
@@ -83,7 +84,7 @@ def crawl(
     found = Crawl.create(folder, seeds or (), seeds_file=seeds_file, **asked)
     if not site:
         raise typer.Exit(run_crawl(found, as_json=as_json))
-    with SiteBeside(folder, port, make_options(query_timeout, query_rows, cors)) as beside:
+    with SiteBeside(folder, port, site_options) as beside:
         beside.start()
         code = run_crawl(found, as_json=as_json)
         # After a stop from the site or by a command, the site stays up; a signal means that the user wants to leave.
@@ -167,7 +168,7 @@ def _choose_ways(folder: Path, ontologies: bool) -> list[str]:
 
 def _refuse_site_flags(values: Mapping[str, object]) -> None:
     """Refuse flags of the site for a crawl without one, where they would do nothing."""
-    given = [f"--no-{name}" if value is False else f"--{name}" for name, value in values.items() if value is not None]
+    given = [f"--{name}" for name, value in values.items() if value is not None]
     if given:
         raise UsageError(f"{', '.join(given)}: only for a crawl that shows its site, by --serve")
 

@@ -126,8 +126,10 @@ _TIMEOUT = f"Seconds that a SPARQL query at the site may take; by default {QUERY
 QueryTimeout = Annotated[float | None, typer.Option(metavar="S", min=0.1, max=3600, help=_TIMEOUT)]
 _ROWS = f"Rows that a SPARQL query at the site may give; by default {QUERY_ROWS:,}. {_OF_SITE}"
 QueryRows = Annotated[int | None, typer.Option(metavar="N", min=1, max=1_000_000, help=_ROWS)]
-_CORS = f"Let the pages of any web site read what SPARQL answers at the site; by default they may. {_OF_SITE}"
-Cors = Annotated[bool | None, typer.Option("--cors/--no-cors", help=_CORS)]
+_CORS = (
+    f"Let pages of this origin, or with * of any, read what SPARQL answers; by default none may. Repeatable. {_OF_SITE}"
+)
+Cors = Annotated[list[str] | None, typer.Option("--cors", metavar="ORIGIN", help=_CORS)]
 Settings = Annotated[
     list[str] | None,
     typer.Option(

@@ -1,6 +1,7 @@
 """`rdfspider serve`: the folder of a crawl enters, its site at a local address leaves, until Ctrl-C; also beside a crawl."""
 
 import os
+import re
 import secrets
 import subprocess
 import sys
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from rdfspider.serve.site import SiteOptions
 
 LOOPBACK = "127.0.0.1"
+_ORIGIN = re.compile(r"https?://[^\s/?#@]+", re.IGNORECASE)
 _END_S = 5.0
 _LEAST_TOKEN_CHARS = 16
 # How nice a crawl is to the site beside it. On an otherwise idle machine this changes nothing.
@@ -64,6 +66,7 @@ def serve(
             f"RDFSPIDER_TOKEN is too easily guessed: with --public it has {_LEAST_TOKEN_CHARS} characters or more"
         )
     access = make_access(host, public, token=token, names=name or ())
+    site_options = make_options(query_timeout, query_rows, cors)
     listener = listen(host, port)
     settings = ServerSettings(
         folder=str(folder),
@@ -73,7 +76,7 @@ def serve(
         token=token,
         is_public=public,
         names=tuple(name or ()),
-        options=make_options(query_timeout, query_rows, cors),
+        options=site_options,
     )
     try:
         _announce(settings, access.is_control_allowed)
@@ -143,11 +146,20 @@ class SiteBeside:
             return
 
 
-def make_options(timeout_s: float | None = None, rows: int | None = None, cors: bool | None = None) -> "SiteOptions":
+def make_options(
+    timeout_s: float | None = None, rows: int | None = None, origins: list[str] | None = None
+) -> "SiteOptions":
     """The site's options by the flags of a command; None means the default."""
     from rdfspider.serve.site import SiteOptions
 
-    return SiteOptions(timeout_s or QUERY_TIMEOUT_S, rows or QUERY_ROWS, cors is not False)
+    for origin in origins or ():
+        if origin != "*" and not _ORIGIN.fullmatch(origin):
+            raise UsageError(
+                f"--cors {origin}: an origin is a scheme and a host, such as https://app.example.org, or * for every one"
+            )
+    return SiteOptions(
+        timeout_s or QUERY_TIMEOUT_S, rows or QUERY_ROWS, tuple(origin.lower() for origin in origins or ())
+    )
 
 
 def open_browser(address: str) -> None:

@@ -115,7 +115,10 @@ def read_target(url: str) -> str:
 
 
 def _compile_rules(lines: Iterable[tuple[bool, bytes]]) -> Iterator[Rule]:
+    """Compile the rules. Only a disallow line counts without a slash first, so that no mistake widens what is allowed."""
     for allows, value in dict.fromkeys(lines):
+        if allows and not value.startswith(b"/"):
+            continue
         for text in _read_octets(value):
             yield _compile_rule(allows, text, value)
 

@@ -28,6 +28,7 @@ from rdfspider.serve.negotiation import (
     FORMATS,
     RESULTS,
     TRIPLES,
+    disarm_csv,
     find_representations,
     get_accept,
     list_formats,
@@ -52,9 +53,8 @@ HEAVY = frozenset((*_PATHS, *(f"{PATH}.{suffix}" for suffix in FORMATS)))
 TRUNCATED = "X-Rdfspider-Truncated"
 """A header that is only sent with answers from which rows or triples were left out."""
 _FIELDS = 1000
-# Pages of any site may read public answers; requests from them carry no cookies, and no cookies are read here.
+# For pages of allowed origins: requests from them carry no cookies, and no cookies are read here.
 _OPEN = {
-    "Access-Control-Allow-Origin": "*",
     "Access-Control-Expose-Headers": f"{TRUNCATED}, Link, Retry-After",
     "Cross-Origin-Resource-Policy": "cross-origin",
 }
@@ -106,8 +106,19 @@ def is_protocol(request: Request) -> bool:
 
 
 def list_open_headers(site: Site, request: Request) -> Mapping[str, str]:
-    """CORS headers that let pages of any site read answers and refusals; none if the server was started with --no-cors."""
-    return _OPEN if site.options.allows_cors and is_protocol(request) else {}
+    """CORS headers that let pages of the origins given by --cors read answers and refusals; none for other pages."""
+    origins = site.options.origins
+    if not origins or not is_protocol(request):
+        return {}
+    if "*" in origins:
+        return {"Access-Control-Allow-Origin": "*"} | _OPEN
+    allowed = {"Access-Control-Allow-Origin": request.headers["origin"]} | _OPEN if _is_allowed(site, request) else {}
+    return allowed | {"Vary": "Origin"}
+
+
+def _is_allowed(site: Site, request: Request) -> bool:
+    origins = site.options.origins
+    return "*" in origins or request.headers.get("origin") in origins
 
 
 class _ProtocolRoute(Route):
@@ -121,7 +132,7 @@ class _ProtocolRoute(Route):
 async def _share(site: Site, answer: Callable[[Request], Awaitable[Response]], request: Request) -> Response:
     """Answer CORS preflight requests; an error of another request becomes a refusal."""
     if request.method == "OPTIONS":
-        shared = _PREFLIGHT if site.options.allows_cors else {}
+        shared = _PREFLIGHT if _is_allowed(site, request) else {}
         return Response(status_code=204, headers={"Allow": "GET, HEAD, POST, OPTIONS"} | shared)
     try:
         return await answer(request)
@@ -138,14 +149,14 @@ async def _answer(site: Site, request: Request) -> Response:
 
 
 def _check_sender(site: Site, request: Request) -> None:
-    """Refuse cross-site requests that cannot read the answer, or all of them with --no-cors. Following a link to an answer is
+    """Refuse requests by pages of other sites that may not or cannot read the answer. Following a link to an answer is
     allowed."""
-    if site.options.allows_cors:
+    if _is_allowed(site, request):
         if site.access.is_unseen(request) and request.headers.get("sec-fetch-mode") != "cors":
             raise RefusedError("a page of another site has this loaded without reading it")
     # For servers without TLS on other machines, browsers send no Sec-Fetch headers, but they do send Origin.
     elif site.access.is_unseen(request) or ("origin" in request.headers and site.access.is_foreign(request)):
-        raise RefusedError("a page of another site has this loaded, and this server was started with --no-cors")
+        raise RefusedError("a page of another site has this loaded; the server allows that with --cors and its origin")
 
 
 async def _describe_data(site: Site, request: Request) -> Response:
@@ -220,7 +231,11 @@ async def _ask(site: Site, request: Request, question: _Question) -> Response:
     offers = triples if answer.kind == AnswerKind.TRIPLES else results
     media_type = next(offer.media_type for offer in offers if offer.format == answer.format)
     headers = {TRUNCATED: "true"} if answer.is_truncated else {}
-    return Response(answer.body, headers=headers | {"Content-Type": write_content_type(media_type)})
+    body = answer.body
+    if media_type == "text/csv" and (request.headers.get("sec-fetch-mode") == "navigate" or prefers_html(accept)):
+        # People open what a browser downloads in a spreadsheet; programs get the values as the standard requires.
+        body = await run_in_threadpool(disarm_csv, body)
+    return Response(body, headers=headers | {"Content-Type": write_content_type(media_type)})
 
 
 async def _send_description(request: Request, name: str, describe: Callable[[], Iterable[Triple]]) -> Response:

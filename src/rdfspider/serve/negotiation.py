@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -72,6 +73,9 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
     "rdf": ("application/rdf+xml",),
 }
 """The media types for a suffix of the path or for the parameter `format`."""
+_CSV_CELL = re.compile(rb'(\A|,|\r\n)(?:"((?:[^"]|"")*+)"|([^",\r\n]*+))')
+_FORMULA_START = re.compile(rb'(?:\A|,|\r\n)"?[=+\-@\t\r\n]')
+_NUMBER = re.compile(r"[-+]?[0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _OTHER_NAMES = {
     "turtle": "ttl", "n3": "ttl", "ntriples": "nt", "n-triples": "nt", "nquads": "nq", "json-ld": "jsonld",
     "rdfxml": "rdf", "rdf+xml": "rdf", "rdf/xml": "rdf",
@@ -140,6 +144,19 @@ def write_csv(heads: Sequence[str], rows: object) -> bytes:
     for row in rows:  # type: ignore[attr-defined]
         writer.writerow([disarm_formula(cell) for cell in row])
     return out.getvalue().encode("utf-8", "replace")
+
+
+def disarm_csv(body: bytes) -> bytes:
+    """CSV for spreadsheets: a cell that they would treat as a formula gets a leading apostrophe, unless it is a number."""
+    return _CSV_CELL.sub(_disarm_cell, body) if _FORMULA_START.search(body) else body
+
+
+def _disarm_cell(match: re.Match[bytes]) -> bytes:
+    separator, quoted, bare = match.groups()
+    text = (bare if quoted is None else quoted).decode("utf-8", "replace")
+    if _NUMBER.fullmatch(text) or disarm_formula(text) == text:
+        return match[0]
+    return separator + (b"'" + bare if quoted is None else b"\"'" + quoted + b'"')
 
 
 def write_turtle(nquads: bytes, prefixes: Mapping[str, str] = TURTLE_PREFIXES) -> bytes:

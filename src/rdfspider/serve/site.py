@@ -43,8 +43,8 @@ class SiteOptions:
 
     query_timeout_s: float = QUERY_TIMEOUT_S
     query_rows: int = QUERY_ROWS
-    allows_cors: bool = True
-    """Whether pages of any site may read SPARQL answers."""
+    origins: tuple[str, ...] = ()
+    """The origins whose pages may read SPARQL answers; `*` stands for all."""
 
 
 class Site:
