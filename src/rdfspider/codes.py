@@ -124,7 +124,9 @@ class FailureCode(StrEnum):
     TAKEN_BACK = "taken-back"
     """The server was far slower than others while these waited for a connection; it is asked again in the slow lane."""
     BUSY = "busy"
-    """This shard has no capacity: bodies in flight use all their memory, or no socket is left. Try again."""
+    """This shard has no capacity: bodies in flight use all their memory. Try again."""
+    SHORTAGE = "shortage"
+    """This machine lacks a descriptor, a network or name servers. Nothing was asked, nobody is blamed, and the shard waits."""
 
     __repr__ = str.__repr__
 

@@ -140,6 +140,28 @@ def test_a_silent_name_server(monkeypatch: pytest.MonkeyPatch) -> None:
     run_loop(main())
 
 
+def test_name_servers_that_fall_silent_are_no_fault_of_the_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dns, "TRY_S", 0.05)
+
+    async def main() -> None:
+        clock = Clock()
+        async with resolving({"a.example": [(60, "93.184.216.34")]}, clock) as (resolver, server):
+            assert (await resolver.resolve("none.example")).failure == "nxdomain"
+            server.is_silent = True
+            told = [(await resolver.resolve(f"{name}.example")).failure for name in "abcd"]
+            # One name, or two, may be at fault themselves; when none gets an answer, the servers are.
+            assert told == ["dns", "dns", "shortage", "shortage"]
+            assert resolver.shortage == "the name servers do not answer"
+            server.is_silent = False
+            assert (await resolver.resolve("d.example")).failure == "nxdomain"
+            clock.time += dns.ERROR_TTL_S + 1
+            assert (await resolver.resolve("a.example")).addresses == ("93.184.216.34",)
+            server.is_silent = True
+            assert (await resolver.resolve("e.example")).failure == "dns"
+
+    run_loop(main())
+
+
 @pytest.mark.parametrize("name", ["a.example", "none.example", "bad.example"])
 def test_answers_and_failures_are_remembered(name: str) -> None:
     async def main() -> None:

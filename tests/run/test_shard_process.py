@@ -89,6 +89,26 @@ def test_a_shard_may_have_as_many_files_open_as_its_connections_need() -> None:
     assert ended.stdout == "500\n"
 
 
+@pytest.mark.parametrize(
+    ("files", "told"),
+    [
+        (200, "25 connections\\nshard 3 uses 25 connections instead of 64: a process may open only 200 files here"),
+        (60, "UsageError: a process may open only 60 files here, and a shard needs 128 at least: raise the limit"),
+    ],
+)
+def test_a_shard_uses_no_more_connections_than_it_has_descriptors_for(files: int, told: str) -> None:
+    script = (
+        "import logging, resource, sys; from pathlib import Path; from rdfspider.config import Config;"
+        "logging.basicConfig(format='%(message)s');"
+        "from rdfspider.run.runners.runner import ShardOrder; from rdfspider.run.shard_process import fit_connections;"
+        f"resource.setrlimit(resource.RLIMIT_NOFILE, ({files}, {files}));"
+        "order = fit_connections(ShardOrder(3, Path(), None, Config()));"
+        "sys.stderr.write(str(order.config.fetch.connections) + ' connections\\n')"
+    )
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert all(part in ended.stderr for part in told.split("\\n")), ended.stderr
+
+
 @pytest.mark.parametrize("order", ["whole", "cut"])
 def test_a_shard_whose_parent_dies_before_it_has_begun_ends_silently(tmp_path: Path, order: str) -> None:
     """Its sockets may be gone as well: the next run removes them."""

@@ -17,6 +17,7 @@ import pycurl
 from rdfspider.codes import FailureCode, Truncation
 from rdfspider.config import FetchConfig
 from rdfspider.fetch.bodies import NAMES, Body, Flight
+from rdfspider.fetch.shortages import NO_DESCRIPTOR
 from rdfspider.fetch.targets import is_refused, is_same_address
 from rdfspider.fetch.transport import Request
 from rdfspider.pace import yields_little
@@ -71,7 +72,8 @@ _OWN_WORDS = {
     FailureCode.PRIVATE: "the address is private",
     FailureCode.RESET: "the server closed the connection without an answer",
     FailureCode.TAKEN_BACK: "the server was far slower than others, which waited for the connection",
-    FailureCode.BUSY: "there was no room for the body, or no descriptor for the connection",
+    FailureCode.BUSY: "there was no room for the body",
+    FailureCode.SHORTAGE: NO_DESCRIPTOR,
 }
 """Messages for exchanges that we ended ourselves; libcurl only reports that a callback aborted them."""
 _CA_FILES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
@@ -183,6 +185,8 @@ class Handle:
         self.head: Head | None = None
         self.judged_lines = 0
         self.has_asked = False
+        self.is_opening = False
+        """Whether a socket was opened for libcurl, which has not got its duplicate yet."""
         self.end: FailureCode | Truncation | None = None
         """Why we ended the exchange ourselves; None if we did not."""
 
@@ -248,7 +252,8 @@ class Handle:
             wire_bytes = int(self.curl.getinfo(pycurl.SIZE_DOWNLOAD_T))
             return head, self.body.read(), truncated, duration_s, wire_bytes
         code = self.end if isinstance(self.end, FailureCode) else self._find_code(error, is_sent)
-        message = self.body.message or _OWN_WORDS.get(code, message) if self.end else message
+        if self.end or code == FailureCode.SHORTAGE:
+            message = self.body.message or _OWN_WORDS.get(code, message)
         return Failure(self.url, code, message, duration_s, started, self.address)
 
     def _find_cut(self, error: int) -> Truncation | None:
@@ -264,6 +269,9 @@ class Handle:
     def _find_code(self, error: int, is_sent: bool) -> FailureCode:
         if error == TIMED_OUT and not is_sent:
             return FailureCode.CONNECT_TIMEOUT
+        if error == COULD_NOT_CONNECT and self.is_opening:
+            # There was one descriptor left, and none for the duplicate.
+            return FailureCode.SHORTAGE
         if error == COULD_NOT_CONNECT:
             return (
                 FailureCode.REFUSED
@@ -312,11 +320,13 @@ class Handle:
             self.end = FailureCode.PRIVATE
             return pycurl.SOCKET_BAD
         try:
-            return Socket(family, kind, protocol)
+            opened = Socket(family, kind, protocol)
         except OSError as error:
             # Without IPv6 there is no route; any other error means that this process has no free descriptor.
-            self.end = FailureCode.UNREACHABLE if error.errno == errno.EAFNOSUPPORT else FailureCode.BUSY
+            self.end = FailureCode.UNREACHABLE if error.errno == errno.EAFNOSUPPORT else FailureCode.SHORTAGE
             return pycurl.SOCKET_BAD
+        self.is_opening = True
+        return opened
 
     def _allow_request(self, *addresses: object) -> int:
         """Allow one request only: when a kept connection breaks, libcurl would retry at once, ignoring the host's pace."""
@@ -327,6 +337,7 @@ class Handle:
         return int(pycurl.PREREQFUNC_OK)
 
     def _note_socket(self, descriptor: int, purpose: int) -> int:
+        self.is_opening = False
         self._sockets.add(descriptor)
         return 0
 

@@ -19,6 +19,7 @@ from rdfspider.codes import FailureCode
 from rdfspider.config import FetchConfig
 from rdfspider.errors import UsageError
 from rdfspider.fetch import targets
+from rdfspider.fetch.shortages import Shortages, find_routes_out
 from rdfspider.records import Addresses
 from rdfspider.urls import normalise_url
 
@@ -52,6 +53,13 @@ _ENTRY = re.compile(
 _NO_NAME = frozenset(
     {aiodns.error.ARES_ENOTFOUND, aiodns.error.ARES_ENODATA, aiodns.error.ARES_EBADNAME, aiodns.error.ARES_ENONAME}
 )
+# What only a name server can say.
+_ANSWERS = _NO_NAME | {
+    aiodns.error.ARES_ESERVFAIL,
+    aiodns.error.ARES_EFORMERR,
+    aiodns.error.ARES_ENOTIMP,
+    aiodns.error.ARES_EREFUSED,
+}
 
 
 class Clock(Protocol):
@@ -72,8 +80,17 @@ class StaticEntry(NamedTuple):
 class Resolver:
     """Resolves host names. It belongs to the event loop in which it is first used."""
 
-    def __init__(self, config: FetchConfig, clock: Clock, nameservers: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        config: FetchConfig,
+        clock: Clock,
+        nameservers: tuple[str, ...] = (),
+        shortages: Shortages | None = None,
+    ) -> None:
         """`nameservers` are `ADDRESS[:PORT]`; if empty, the machine's own are used. Raises UsageError for a bad static entry."""
+        self._shortages = shortages or Shortages()
+        self.shortage = ""
+        """What this machine lacked when a lookup last failed for that."""
         self._config = config
         self._clock = clock
         self._nameservers = nameservers
@@ -144,7 +161,7 @@ class Resolver:
         self._families = self._families or _find_families()
         for family in self._families:
             answer = await self._ask(name, family)
-            if answer.addresses or answer.failure == FailureCode.DNS:
+            if answer.addresses or answer.failure in (FailureCode.DNS, FailureCode.SHORTAGE):
                 return answer
             if answer.failure == FailureCode.PRIVATE:
                 failure = answer
@@ -158,11 +175,19 @@ class Resolver:
         try:
             result = await self._cares.getaddrinfo(name, family, type=socket.SOCK_STREAM, flags=_NO_SORT)
         except aiodns.error.DNSError as error:
-            is_missing = bool(error.args) and error.args[0] in _NO_NAME
+            code = error.args[0] if error.args else None
+            is_missing = code in _NO_NAME
+            if code in _ANSWERS:
+                self._shortages.note_answer()
+            elif lack := self._shortages.find_of_name(name):
+                self.shortage = lack
+                # It is over at once, so that the name is looked up again as soon as somebody asks.
+                return Addresses((), self._clock.now(), FailureCode.SHORTAGE)
             lifetime_s = NO_NAME_TTL_S if is_missing else ERROR_TTL_S
             return Addresses(
                 (), self._clock.now() + lifetime_s, FailureCode.NXDOMAIN if is_missing else FailureCode.DNS
             )
+        self._shortages.note_answer()
         ttl_s = min([node.ttl for node in result.nodes] + [alias.ttl for alias in result.cnames], default=0)
         found = [ip_address(node.addr[0].decode()) for node in result.nodes]
         return self._vet(found, self._clock.now() + min(max(ttl_s, MIN_TTL_S), MAX_TTL_S))
@@ -209,12 +234,5 @@ def _to_ascii(host: str) -> str:
 
 def _find_families() -> tuple[socket.AddressFamily, ...]:
     """The address families to query, in order: those that the machine has a route for come first."""
-    ways = []
-    for family, anywhere in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
-        try:
-            with socket.socket(family, socket.SOCK_DGRAM) as probe:
-                probe.connect((anywhere, 80))  # Sends nothing: a datagram socket only looks up a route.
-            ways.append(True)
-        except OSError:
-            ways.append(False)
-    return (socket.AF_INET6, socket.AF_INET) if ways == [False, True] else (socket.AF_INET, socket.AF_INET6)
+    is_v6_alone = find_routes_out() == (False, True)
+    return (socket.AF_INET6, socket.AF_INET) if is_v6_alone else (socket.AF_INET, socket.AF_INET6)

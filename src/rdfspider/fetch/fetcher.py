@@ -19,6 +19,7 @@ from rdfspider.fetch.bodies import Flight
 from rdfspider.fetch.dns import Clock, Resolver
 from rdfspider.fetch.http import HttpTransport
 from rdfspider.fetch.robots import MAX_ROBOTS_BYTES, RobotsTxt, judge_robots
+from rdfspider.fetch.shortages import Shortages
 from rdfspider.fetch.transport import Request, Transport
 from rdfspider.pace import pace_gap_s
 from rdfspider.records import Capture, Failure, Lease, RobotsState
@@ -121,7 +122,8 @@ class Fetcher:
         kept_bytes: Callable[[], int] = lambda: 0,
         patience_s: Callable[[], float] | None = None,
     ) -> None:
-        self.resolver = Resolver(config, clock, nameservers)
+        self._shortages = Shortages()
+        self.resolver = Resolver(config, clock, nameservers, self._shortages)
         self._flight = Flight(config.max_flight_bytes, kept_bytes)
         by_class = {kind: kind(config, user_agent, self._flight) for kind in set(TRANSPORTS.values())}
         self._transports = {scheme: by_class[kind] for scheme, kind in TRANSPORTS.items()}
@@ -247,7 +249,11 @@ class Fetcher:
             is_vetted=self.resolver.is_static(host),
             patience_s=None if lane == Lane.SLOW else self._patience_s,
         )
-        return await transport.get(request)
+        exchange = await transport.get(request)
+        is_unreachable = isinstance(exchange, Failure) and exchange.code == FailureCode.UNREACHABLE
+        if is_unreachable and (lack := self._shortages.find_of_connection()):
+            return Failure(url, FailureCode.SHORTAGE, lack, address=address)
+        return exchange
 
     def _judge_type(self, content_type: str) -> bool:
         media_type = _read_type(content_type)

@@ -137,7 +137,7 @@ class Shard:
         config = self._order.config
         return (
             self._peers.coordinator.welcome.is_set()
-            and not (self._is_paused or self._is_stopping or self._slowed)
+            and not (self._is_paused or self._is_stopping or self._slowed or self._visits.shortage)
             and len(self._visits) < _VISITS_PER_CONNECTION * config.fetch.connections
             and self._committer.waiting < _WAITING_GROUPS * config.run.group_pages
             and self._visits.kept_bytes < config.fetch.max_flight_bytes
@@ -235,6 +235,8 @@ class Shard:
             state = RunState.PAUSED
         elif self._committer.suspended:
             state, reason = RunState.SUSPENDED, self._committer.suspended
+        elif shortage := self._visits.shortage:
+            state, reason = RunState.SUSPENDED, shortage
         elif self._peers.is_outbox_full:
             state, reason = RunState.SUSPENDED, f"links wait for shards {', '.join(map(str, self._peers.missing))}"
         elif self._is_paused:

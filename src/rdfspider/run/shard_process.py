@@ -9,6 +9,7 @@ import resource
 import signal
 import sys
 from contextlib import suppress
+from dataclasses import replace
 
 import uvloop
 
@@ -24,8 +25,11 @@ _log = logging.getLogger(__name__)
 # RocksDB has no exception classes. Its messages begin like this where the disk fails or another process holds the files,
 # and where files are damaged.
 _STORE_FAILED, _STORE_DAMAGED = "IO error:", "Corruption:"
-# For files of the database and the archive, pipes, and sockets to other shards.
+# For files of the database and the archive, pipes, and sockets to other shards; at most half of what may be had.
 _OTHER_DESCRIPTORS = 1024
+# Each connection in use leaves others open for a moment, to be used again.
+_DESCRIPTORS_PER_CONNECTION = 4
+_LEAST_DESCRIPTORS = 128
 
 
 def main() -> None:
@@ -36,17 +40,11 @@ def main() -> None:
     except (EOFError, pickle.UnpicklingError):
         # The parent was killed before it had sent the whole order.
         sys.exit(1)
-    allow_descriptors(4 * order.config.fetch.connections + _OTHER_DESCRIPTORS)
     try:
-        uvloop.run(_run(order))
+        uvloop.run(_run(fit_connections(order)))
     except UsageError as error:
         sys.stderr.write(f"rdfspider: {error}\n")
         sys.exit(ShardExit.USAGE)
-    except Exception as error:
-        # If the parent was killed, a new one may have removed its sockets; errors that follow from that are not reported.
-        _leave_without_parent(order)
-        # Exit without clean-up: what is in memory would only fail again, and all that matters is on disk.
-        os._exit(_report(order.number, error))
 
 
 def _report(number: int, error: Exception) -> int:
@@ -54,20 +52,45 @@ def _report(number: int, error: Exception) -> int:
     if str(error).startswith(_STORE_DAMAGED):
         _log.warning("shard %d is damaged: %s", number, error)
         return ShardExit.DAMAGED
-    if isinstance(error, OSError) or str(error).startswith(_STORE_FAILED):
+    is_system_error = isinstance(error, OSError) or getattr(error, "errno", 0) in (errno.EMFILE, errno.ENFILE)
+    if is_system_error or str(error).startswith(_STORE_FAILED):
         _log.warning("shard %d is suspended: %s", number, error)
         return ShardExit.DISK_FAILED
     _log.error("shard %d failed", number, exc_info=error)
     return 1
 
 
-def allow_descriptors(wanted: int) -> None:
-    """Raise the limit of open files: shells set it lower than the system would, and kept-alive connections need many."""
+def fit_connections(order: ShardOrder) -> ShardOrder:
+    """Return the order with as many connections as there are descriptors for; UsageError if there are too few for a shard."""
+    config = order.config
+    wanted = config.fetch.connections
+    allowed = allow_descriptors(_DESCRIPTORS_PER_CONNECTION * wanted + _OTHER_DESCRIPTORS)
+    if allowed < _LEAST_DESCRIPTORS:
+        raise UsageError(
+            f"a process may open only {allowed} files here, and a shard needs {_LEAST_DESCRIPTORS} at least: raise the "
+            "limit, as with `ulimit -n 4096`"
+        )
+    others = min(_OTHER_DESCRIPTORS, allowed // 2)
+    connections = min(wanted, (allowed - others) // _DESCRIPTORS_PER_CONNECTION)
+    if connections == wanted:
+        return order
+    _log.warning(
+        "shard %d uses %d connections instead of %d: a process may open only %d files here (see ulimit -n)",
+        *(order.number, connections, wanted, allowed),
+    )
+    return order._replace(config=replace(config, fetch=replace(config.fetch, connections=connections)))
+
+
+def allow_descriptors(wanted: int) -> int:
+    """Raise the limit of open files: shells set it lower than the system would, and kept-alive connections need many. Returns how
+    many of the wanted files may be open now."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
         with suppress(ValueError, OSError):  # Some systems enforce a lower limit than they report.
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+            soft = most
+    return wanted if soft == resource.RLIM_INFINITY else min(soft, wanted)
 
 
 def _leave_without_parent(order: ShardOrder) -> None:
@@ -77,6 +100,19 @@ def _leave_without_parent(order: ShardOrder) -> None:
 
 
 async def _run(order: ShardOrder) -> None:
+    """Run a shard to its end. After an error, exit without clean-up: what is in memory, or the loop that is to be closed, would
+    only fail again, and all that matters is on disk."""
+    try:
+        await _open_and_run(order)
+    except UsageError:
+        raise
+    except Exception as error:
+        # If the parent was killed, a new one may have removed its sockets; errors that follow from that are not reported.
+        _leave_without_parent(order)
+        os._exit(_report(order.number, error))
+
+
+async def _open_and_run(order: ShardOrder) -> None:
     _leave_without_parent(order)
     check_disk(order.folder, order.number)
     domains = load_domains(order.folder, order.config.crawl.shards)

@@ -5,6 +5,7 @@ and its outcome waits in a group until it is committed (`run/commits.py`).
 """
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +20,7 @@ from rdfspider.discover.scope import Router, Scope
 from rdfspider.domains import Domains
 from rdfspider.fetch.fetcher import Fetcher
 from rdfspider.fetch.robots import RecentRules, make_user_agent
+from rdfspider.fetch.shortages import NO_DESCRIPTOR
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.entries import Refusal, RobotsAnswer
 from rdfspider.frontier.frontier import Frontier
@@ -35,8 +37,12 @@ from rdfspider.run.runners.runner import ShardOrder
 from rdfspider.urls import host_of
 from rdfspider.ways import Way
 
+_log = logging.getLogger(__name__)
+
 # Links that are scheduled in one step.
 _MANY_LINKS = 10_000
+# How long no visits start after this machine lacked something that they need.
+_SHORTAGE_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +68,7 @@ class Visits:
     ) -> None:
         """`wake` is called when a permit is free, `on_end` when a visit has ended, also by an error."""
         order, config = parts.order, parts.order.config
+        self._number = order.number
         self._domains = parts.domains
         self._frontier = parts.frontier
         self._scope = parts.scope
@@ -109,6 +116,8 @@ class Visits:
         self._claims = parts.peers.claims
         self._judge = PageJudge(parts.domains, dropper.drop, self._claims.claim, parts.frontier.contents.find_alike)
         self._under_way: set[asyncio.Task[None]] = set()
+        self._shortage = ""
+        self._short_until = 0.0
         self._waiting: dict[asyncio.Task[None] | None, Lease] = {}
         """Visits that have sent no request yet, and so can be cancelled, with their leases."""
 
@@ -119,6 +128,11 @@ class Visits:
     def kept_bytes(self) -> int:
         """The bytes of bodies, text and statements that wait for another process or for the disk."""
         return self._extractor.waiting_bytes + self._committer.waiting_bytes
+
+    @property
+    def shortage(self) -> str:
+        """What this machine lacks, so that no visits should start for a moment; empty if it lacks nothing."""
+        return self._shortage if asyncio.get_running_loop().time() < self._short_until else ""
 
     @property
     def open_connections(self) -> int:
@@ -186,6 +200,9 @@ class Visits:
     async def _resolve_host(self, lease: Lease) -> None:
         """Look up a host's addresses."""
         answer = await self._fetcher.resolver.resolve(lease.host)
+        if answer.failure == FailureCode.SHORTAGE:
+            self._give_back(lease, self._fetcher.resolver.shortage)
+            return
         self._meter.count_failure(answer.failure)
         self._frontier.release(lease, answer)
         self._committer.note()
@@ -193,6 +210,9 @@ class Visits:
     async def _fetch_robots(self, lease: Lease) -> None:
         """Fetch a robots.txt; its rules apply to its origin until it expires."""
         state, exchange, delay_s = await self._fetcher.fetch_robots(lease, choose_address(lease), self._admission)
+        if isinstance(exchange, Failure) and exchange.code == FailureCode.SHORTAGE:
+            self._give_back(lease, exchange.message)
+            return
         self._meter.count_failure(exchange.code if isinstance(exchange, Failure) else "")
         if not (isinstance(exchange, Failure) and exchange.code == FailureCode.TAKEN_BACK):
             self._meter.count_robots(state)
@@ -216,6 +236,10 @@ class Visits:
             return
         self._meter.robots["allowed"] += 1
         exchange = await self._fetch_page(lease)
+        if isinstance(exchange, Failure) and exchange.code == FailureCode.SHORTAGE:
+            self._permits.give_back()
+            self._give_back(lease, exchange.message)
+            return
         verdict = self._frontier.release(lease, exchange)
         if isinstance(exchange, Capture) and verdict.is_page and exchange.truncated != Truncation.UNWANTED:
             await self._process_page(lease, exchange, verdict)
@@ -282,6 +306,16 @@ class Visits:
         finally:
             self._meter.end_fetch(lease)
             self._admission.release(address)
+
+    def _give_back(self, lease: Lease, shortage: str) -> None:
+        """Give back a lease for which this machine lacks something, as if nothing had happened; no visits start for a moment."""
+        if not self.shortage:
+            _log.warning("shard %d waits: %s", self._number, shortage)
+        self._shortage = shortage
+        self._short_until = asyncio.get_running_loop().time() + _SHORTAGE_S
+        if shortage == NO_DESCRIPTOR:
+            self._admission.narrow()
+        self._frontier.release(lease, None)
 
     def _finish(self, finished: Finished) -> None:
         """Count an outcome, and pass it to the committer."""

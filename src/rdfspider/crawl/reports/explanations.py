@@ -22,6 +22,7 @@ _FAILURES: Mapping[str, str] = {
     FailureCode.PROTOCOL: "what came is not sound HTTP",
     FailureCode.REFUSED: "the connection was refused",
     FailureCode.RESET: "the connection ended before the answer",
+    FailureCode.SHORTAGE: "this machine had no descriptor, network or name server for it",
     FailureCode.SLOW: "the answer came too slowly",
     FailureCode.TAKEN_BACK: "its server was slow while others waited for the connection",
     FailureCode.TIMEOUT: "the answer took too long",
