@@ -225,11 +225,14 @@ class Crawl:
             return rebuild_index(self.folder, self.config, on_progress)
         return update_index(self.folder, self.config, is_following=follow, on_progress=on_progress)
 
-    def forget(self, target: str) -> "Removal":
-        """Remove a page (a URL) or a site (a host or domain) from the index, and keep it out of later updates and rebuilds."""
-        from rdfspider.run.reindexing import forget_pages
+    def forget(self, target: str, *, ahead: bool = False, undo: bool = False) -> "Removal":
+        """Remove a page (a URL) or a site (a host or domain) from the index, and keep it out of later updates and rebuilds; with
+        `ahead` also if nothing of it is indexed yet. `undo` takes that back: the index gets it again from the archive."""
+        from rdfspider.run.reindexing import forget_pages, restore_pages
 
-        return forget_pages(self.folder, self.config, target)
+        if undo:
+            return restore_pages(self.folder, self.config, target)
+        return forget_pages(self.folder, self.config, target, ahead=ahead)
 
     def split(self, iri: str, other: str | None = None, *, undo: bool = False) -> bool:
         """Keep two things apart that were found to be one; without `other`, join the thing with nothing at all. `undo` takes

@@ -121,6 +121,19 @@ def add_lines(path: Path, lines: Iterable[str]) -> int:
     return len(new)
 
 
+def replace_line(path: Path, old: str, new: str) -> bool:
+    """Durably replace a line by another one, and return whether it was there; safe against concurrent writers."""
+    try:
+        with _hold_folder(path.parent):
+            lines = path.read_text("utf-8").split("\n") if path.exists() else []
+            if not any(line.strip() == old for line in lines):
+                return False
+            write_atomically(path, "\n".join(new if line.strip() == old else line for line in lines).encode())
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    return True
+
+
 @contextmanager
 def hold_lock(path: Path, holder: str) -> Iterator[None]:
     """Hold the lock file exclusively, and write the holder's name and process id into it. HeldError is raised after a second

@@ -170,6 +170,10 @@ def test_an_output_that_cannot_be_meant_is_refused(run: Run, folder: Path, tmp_p
     assert run("extract", page, "--output", page) == (2, "", f"rdfspider: --output {page}: it is one of the sources\n")
     assert page.read_bytes() == before
     assert run("extract", page, "--output", tmp_path / "x.nq.gz")[0] == 2
+    code, _, err = run("extract", page, "--output", tmp_path / "x.csv")
+    assert (code, "its ending tells no format; name one with --format: nquads, turtle" in err) == (2, True)
+    assert not (tmp_path / "x.csv").exists()
+    assert run("extract", page, "--output", tmp_path / "x.data", "--format", "nquads")[0] == 0
     assert len(to_quads(run("extract", page, "--output", "-")[1])) == 3
 
 

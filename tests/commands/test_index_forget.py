@@ -53,6 +53,69 @@ def test_a_page_and_a_site(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert (read_quads(folder), read_cards(folder)) == (quads, cards)
 
 
+def test_it_can_be_undone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    quads, cards = read_quads(folder), read_cards(folder)
+    assert run_command(["forget", "b.test", "--dir", str(folder)]) == 0
+    assert run_command(["forget", "http://a.test/1", "--dir", str(folder)]) == 0
+    capsys.readouterr()
+    assert run_command(["forget", "--undo", "B.test.", "--dir", str(folder)]) == 0
+    assert (
+        "no longer forgotten: all pages of b.test and of all hosts below it; 2 pages indexed" in capsys.readouterr().err
+    )
+    assert is_found(folder, "http://b.test/3") and is_found(folder, "http://www.b.test/4")
+    # What else was forgotten stays out, also after a rebuild.
+    assert not is_found(folder, "http://a.test/1")
+    assert run_command(["index", "--rebuild", "--dir", str(folder)]) == 0
+    assert is_found(folder, "http://b.test/3") and not is_found(folder, "http://a.test/1")
+    assert run_command(["forget", "--undo", "http://a.test/1", "--dir", str(folder)]) == 0
+    assert (read_quads(folder), read_cards(folder)) == (quads, cards)
+    check_merge(folder)
+    # It can be forgotten again, and undone again.
+    assert run_command(["forget", "b.test", "--dir", str(folder)]) == 0
+    assert not is_found(folder, "http://b.test/3")
+    assert run_command(["forget", "--undo", "b.test", "--dir", str(folder)]) == 0
+    assert (read_quads(folder), read_cards(folder)) == (quads, cards)
+
+
+def test_what_was_not_forgotten_cannot_be_undone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["forget", "b.test", "--dir", str(folder)]) == 0
+    for target, hint in (("zz.example", "forgotten.txt lists what is"), ("www.b.test", "forgotten are b.test")):
+        capsys.readouterr()
+        assert run_command(["forget", "--undo", target, "--dir", str(folder)]) == 2
+        told = capsys.readouterr().err
+        assert told.startswith(f"rdfspider: {target} was not forgotten; ") and hint in told
+
+
+def test_the_indexer_that_runs_undoes_it(folder: Path) -> None:
+    assert run_command(["forget", "a.test", "--dir", str(folder)]) == 0
+    process = subprocess.Popen([sys.executable, "-m", "rdfspider", "index", "--follow", "--dir", str(folder)])
+    try:
+        wait_until(lambda: is_indexed(IndexPaths(folder)))
+        found = Crawl.open(folder).forget("a.test", undo=True)
+        assert (found.pages, found.waiting) == (2, ())
+        wait_until(lambda: is_found(folder, "http://a.test/1"))
+    finally:
+        process.terminate()
+        process.wait(PATIENCE_S)
+
+
+def test_what_is_not_there_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for target, hint in (
+        ("b.tset", "did you mean b.test"),
+        ("http://a.test/11", "did you mean http://a.test/1"),
+        ("nothing.example", "--ahead keeps it out all the same"),
+    ):
+        capsys.readouterr()
+        assert run_command(["forget", target, "--dir", str(folder)]) == 2
+        told = capsys.readouterr().err
+        assert f"nothing of {target} is indexed" in told and hint in told
+        assert not IndexPaths(folder).forgotten.exists()
+    assert run_command(["forget", "--ahead", "c.test", "--dir", str(folder)]) == 0
+    # What is forgotten already may be forgotten again.
+    assert run_command(["forget", "http://www.c.test/1", "--dir", str(folder)]) == 0
+    assert IndexPaths(folder).forgotten.read_text() == "c.test\nhttp://www.c.test/1\n"
+
+
 def test_a_rule_that_was_deleted_makes_no_other_one_done(folder: Path) -> None:
     assert run_command(["forget", "http://a.test/1", "--dir", str(folder)]) == 0
     IndexPaths(folder).forgotten.write_text("")

@@ -13,6 +13,7 @@ import pytest
 from tests.conftest import Run
 from tests.search.documents import SCHEMA, Thing, write_index
 
+from indexed import index_pages
 from rdfspider import Crawl
 from rdfspider.errors import UsageError
 from rdfspider.index.layout import IndexPaths
@@ -128,6 +129,12 @@ def test_a_terminal_is_shown_bold_words(folder: Path) -> None:
         (["tea", "--limit", "0"], "1 to 1,000 results at once"),
         (["tea", "--page", "100000"], "only the first 10,000 results"),
         (["tea", "--page", "0"], "page"),
+        (["--kind", "thing"], "--kind thing: not known; it may be one of page, entity"),
+        (["--kind", "entty"], "did you mean entity?"),
+        (["tea", "--kind", "page", "--kind", "thing"], "--kind thing: not known"),
+        (["--year", "abc"], "--year abc: no year"),
+        (["--lang", "english"], "--lang english: no language tag"),
+        (["--syntax", "jsn"], "did you mean jsonld?"),
         (["tea", "-green"], "put -- before words that begin with a minus"),
     ],
 )
@@ -135,6 +142,39 @@ def test_mistakes_get_one_line(run: Run, folder: Path, arguments: list[str], com
     code, out, err = run("search", "--dir", folder, *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert complaint in err
+
+
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A crawl of one page, with all of its indexes."""
+    page = {"@context": "https://schema.org", "@type": "Product", "name": "Tea"}
+    return index_pages(tmp_path_factory.mktemp("names") / "c", {"https://tea.example/": page}).folder
+
+
+@pytest.mark.parametrize(
+    ("filters", "complaint"),
+    [
+        (["--type", "Prodct"], "no page uses a class that is called 'Prodct': did you mean schema:Product?"),
+        (["--type", "Recpe"], "no page uses a class that is called 'Recpe': did you mean Recipe?"),
+        (["--type", "Gizmo"], "no page uses a class that is called 'Gizmo': `rdfspider stats` lists what they use"),
+        (["--property", "isbnn"], "did you mean isbn?"),
+        (["--ontology", "skoss"], "did you mean skos?"),
+        (["--site", "tae.example"], "no page of tae.example is indexed: did you mean tea.example?"),
+    ],
+)
+def test_names_that_nobody_uses_are_said(run: Run, indexed: Path, filters: list[str], complaint: str) -> None:
+    code, out, err = run("search", "--dir", indexed, *filters)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert complaint in err
+
+
+@pytest.mark.parametrize(
+    "filters", [["--type", "volcano"], ["--property", "isbn"], ["--ontology", "skos"], ["--lang", "xx"]]
+)
+def test_what_vocabularies_know_is_no_mistake(run: Run, indexed: Path, filters: list[str]) -> None:
+    code, out, _ = run("search", "--dir", indexed, *filters)
+    assert code == 0
+    assert f"nothing here has the {filters[0][2:]} {filters[1]!r}" in out
 
 
 def test_an_argument_that_is_not_text_is_searched_for(folder: Path) -> None:

@@ -153,6 +153,14 @@ def test_csv(run: Run, folder: Path, tmp_path: Path) -> None:
     assert {(row["rule"], row["path"], int(row["line"])) for row in rows if row["severity"] != "hint"} == FOUND
 
 
+def test_the_name_of_the_output_tells_its_format(run: Run, folder: Path, tmp_path: Path) -> None:
+    for name, start in (("found.sarif", "{"), ("found.csv", ",".join(COLUMNS)[:10]), ("found.txt", "")):
+        run("validate", folder, "--output", tmp_path / name)
+        assert (tmp_path / name).read_text().startswith(start)
+    code, _, err = run("validate", folder, "--output", tmp_path / "found.pdf")
+    assert (code, "its ending tells no format; name one with --format: text, json, sarif, csv" in err) == (2, True)
+
+
 def test_the_output_is_not_a_source(run: Run, folder: Path) -> None:
     code, _, err = run("validate", folder / "bad.html", "--output", folder / "bad.html")
     assert code == 2 and "it is one of the sources" in err

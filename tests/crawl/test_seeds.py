@@ -64,6 +64,7 @@ def test_a_bad_seed_is_named_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "seeds"
     file.write_text("example.org\n\nftp://example.org/\n")
     assert complain([], file) == f"{file}, line 3: ftp://example.org/: not an http or https URL"
+    assert complain(["demo"]) == "demo: a word, not a URL; if a host is called so, write https://demo/"
     assert complain(["x:y"]) == "x:y: not an http or https URL"
     assert complain([], tmp_path / "none") == f"--seeds {tmp_path / 'none'}: cannot be read: No such file or directory"
     file.write_bytes(b"a\xff")

@@ -262,7 +262,12 @@ def check_output(output: Path | None, sources: Iterable[str]) -> Path | None:
 
 
 def _choose_format(wanted: ExtractFormat | None, output: Path | None) -> ExtractFormat:
-    named = find_format(output.suffix.lower(), ExtractFormat) if output else None
+    suffix = output.suffix.lower() if output else ""
+    named = find_format(suffix, ExtractFormat)
+    if suffix and not wanted and not named:
+        raise UsageError(
+            f"--output {output}: its ending tells no format; name one with --format: {', '.join(ExtractFormat)}"
+        )
     return wanted or named or ExtractFormat.NQUADS
 
 

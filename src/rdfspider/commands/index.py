@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -15,12 +16,12 @@ from rdfspider.commands.terminal import EXIT_CODES, LineTimer, say, show, show_l
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.status import Status
 from rdfspider.crawl.summary import write_counts, write_index
-from rdfspider.errors import InUseError, UsageError
+from rdfspider.errors import InUseError, UnindexedError, UsageError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import IndexStatus, read_index_status
 from rdfspider.processes.module_process import calm_collector
 from rdfspider.run.imports import ImportReport
-from rdfspider.urls import MAX_URL_CHARS
+from rdfspider.urls import MAX_URL_CHARS, is_valid_iri
 
 _DAMAGES_SHOWN = 5
 
@@ -123,14 +124,26 @@ def forget(
     ],
     *,
     folder: Folder,
+    ahead: Annotated[bool, typer.Option("--ahead", help="Also if nothing of it is indexed yet.")] = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Take it back: the index gets it again from the archive.")
+    ] = False,
 ) -> None:
     """Remove a page or a whole site from the index, and keep it out.
 
     Returns when it is done. WARC files are left as they are; a rebuild passes over what was forgotten. To keep a crawl from
     fetching it, there is `rdfspider filter`.
     """
+    if ahead and undo:
+        raise UsageError("--ahead and --undo: choose one")
     with show_log():
-        removal = Crawl.open(folder).forget(target)
+        removal = Crawl.open(folder).forget(target, ahead=ahead, undo=undo)
+    if undo:
+        say(f"no longer forgotten: {removal.what}; {_count_pages(removal.pages)} indexed")
+        if removal.waiting:
+            say(f"not all of it is back in {', '.join(removal.waiting)}: it comes as indexing goes on")
+            raise typer.Exit(1)
+        return
     say(f"forgotten: {removal.what}; {removal.pages:,} {'page was' if removal.pages == 1 else 'pages were'} indexed")
     if removal.waiting:
         say(f"not yet done in {', '.join(removal.waiting)}: it is done as soon as that goes on")
@@ -159,8 +172,14 @@ def split(
 
     Returns when the index shows it; rebuilds obey it too. `rdfspider entity IRI --why` tells why things are one.
     """
+    crawl = Crawl.open(folder)
+    if not undo:
+        with suppress(UnindexedError):
+            for name in filter(is_valid_iri, (iri, other or "")):
+                # Complains if no page says anything of it.
+                crawl.entity(name)
     with show_log():
-        is_done = Crawl.open(folder).split(iri, other, undo=undo)
+        is_done = crawl.split(iri, other, undo=undo)
     what = f"{iri} and {other}" if other else iri
     say(f"{'joined again, where pages give evidence' if undo else 'kept apart'}: {what}")
     if not is_done:

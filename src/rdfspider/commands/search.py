@@ -71,22 +71,32 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Search what was found. Flags that sift may be repeated, and mean any of their values."""
-    found = Crawl.open(folder).search(
+    # Not at the top: it imports the indexes, which other commands do not need.
+    from rdfspider.search.name_lookup import check_filter_values
+
+    crawl = Crawl.open(folder)
+    filters: dict[str, Any] = {
+        "type": types,
+        "ontology": ontologies,
+        "property": properties,
+        "site": sites,
+        "lang": languages,
+        "syntax": syntaxes,
+        "year": years,
+        "kind": kinds,
+    }
+    check_filter_values(filters)
+    found = crawl.search(
         " ".join(words or ()),
-        type=types,
-        ontology=ontologies,
-        property=properties,
-        site=sites,
-        lang=languages,
-        syntax=syntaxes,
-        year=years,
-        kind=kinds,
+        **filters,
         limit=limit,
         offset=(page - 1) * limit,
         facets=facets,
         exact=exact,
         explain=explain,
     )
+    if not found.total and any(filters.values()):
+        crawl.indexes.check_filter_names(filters)
     if as_json:
         typer.echo(msgspec.json.encode(found))
     else:

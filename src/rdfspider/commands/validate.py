@@ -85,7 +85,10 @@ def validate(
         list[str] | None,
         typer.Option(metavar="FILE", help="Also check by these SHACL shapes; may be repeated. Needs rdfspider[shacl]."),
     ] = None,
-    file_format: Annotated[FindingFormat, typer.Option("--format", help="What to write.")] = FindingFormat.TEXT,
+    file_format: Annotated[
+        FindingFormat | None,
+        typer.Option("--format", help="What to write; by default what --output's name ends in, else text."),
+    ] = None,
     output: Annotated[Path | None, typer.Option(help="The file to write; by default stdout.")] = None,
     fail_on: Annotated[
         FailOn, typer.Option(help="End with exit code 1 if there are findings of this severity, or worse.")
@@ -118,6 +121,7 @@ def validate(
         raise UsageError("name pages to check, or a crawl by --dir" + (", not both" if sources else ""))
     check_base(base)
     output = check_output(output, sources)
+    file_format = file_format or _choose_format(output)
     checks = Checks(profile, tuple(shapes))
     validator, _ = open_checks(checks)
     if folder is not None:
@@ -176,6 +180,17 @@ def _find_shapes(profile: str, shapes: list[str], sources: list[str]) -> tuple[s
             )
         return profile, sources[:1], sources[1:]
     return profile, shapes, sources
+
+
+def _choose_format(output: Path | None) -> FindingFormat:
+    suffix = output.suffix.lower() if output else ""
+    if suffix in ("", ".txt", ".log"):
+        return FindingFormat.TEXT
+    if suffix[1:] not in list(FindingFormat):
+        raise UsageError(
+            f"--output {output}: its ending tells no format; name one with --format: {', '.join(FindingFormat)}"
+        )
+    return FindingFormat(suffix[1:])
 
 
 def _write_text(pages: Iterator[Checked], totals: Totals, output: Path | None, *, adds_up: bool) -> None:

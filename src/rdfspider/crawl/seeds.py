@@ -15,6 +15,8 @@ from rdfspider.urls import MAX_HOST_CHARS, MAX_URL_CHARS, host_of, normalise_url
 # An error message must fit into a line.
 _MAX_SHOWN_CHARS = 100
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:(?!\d)")
+# A host of a private network may be called so, but a person who types it without a scheme usually means something else.
+_WORD = re.compile(r"(?!localhost$)[A-Za-z_-]+", re.IGNORECASE)
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 
 
@@ -26,6 +28,8 @@ def collect_seeds(arguments: Iterable[str], file: Path | None, config: FetchConf
         if url is None:
             hint = "; to read seeds from it, write --seeds" if _is_file(text) else ""
             raise UsageError(f"{where if text else 'a seed is empty: '}not an http or https URL{hint}")
+        if _WORD.fullmatch(text.strip()):
+            raise UsageError(f"{where}a word, not a URL; if a host is called so, write https://{text.strip()}/")
         if len(url) > MAX_URL_CHARS:
             raise UsageError(f"{where}the seed has {len(url)} characters; it may have {MAX_URL_CHARS} at most")
         if len(host_of(url)) > MAX_HOST_CHARS:

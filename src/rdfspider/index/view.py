@@ -14,7 +14,8 @@ from rdfspider.archive.outcomes import Outcome
 
 Cursors = Mapping[str, int]
 """Where reading resumes, by source: `000/shard-000-facts-000001.warc.gz` for a shard's segment, an absolute path for a file
-from elsewhere, `forgotten.txt` for the forgotten pages (the mark of the rules)."""
+from elsewhere, `forgotten.txt` for the forgotten pages (the mark of the rules, and how many were undone). A source's may go
+back to 0: then all of it comes again."""
 
 
 class View(Protocol):

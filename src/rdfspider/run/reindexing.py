@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,11 +23,12 @@ from rdfspider.index.indexer import Indexer, lock_index
 from rdfspider.index.layout import IndexPaths, check_index, has_index
 from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.log.foreign import add_sources
-from rdfspider.index.log.indexed_sources import Forgotten, add_rule
+from rdfspider.index.log.indexed_sources import Forgotten, add_rule, undo_rule
 from rdfspider.index.status import IndexStatus, is_indexed, read_index_status
 from rdfspider.index.stores.graph_servers import check_store_url
 from rdfspider.index.stores.view import carry_ledgers, list_holders
 from rdfspider.linked_documents import KeptDocuments
+from rdfspider.urls import host_of
 
 Progress = Callable[[IndexStatus], None]
 
@@ -34,6 +36,7 @@ _NEW = "index.new"
 # How long to wait until a running indexer, or an external store, has forgotten pages.
 _FORGET_S = 60.0
 _POLL_S = 0.2
+_NAMES_COMPARED = 5_000
 
 
 def check_before_crawl(folder: Path, config: Config) -> None:
@@ -111,16 +114,43 @@ class Removal(NamedTuple):
     """Stores that still have some of these pages: they refuse to remove them, or no longer belong to the crawl."""
 
 
-def forget_pages(folder: Path, config: Config, text: str) -> Removal:
-    """Exclude a page or a site from the index from now on; returns when it is removed, or after a time limit."""
+def forget_pages(folder: Path, config: Config, text: str, *, ahead: bool = False) -> Removal:
+    """Exclude a page or a site from the index from now on; returns when it is removed, or after a time limit. Raise UsageError
+    if nothing of it is indexed, unless it is forgotten `ahead`."""
     paths = IndexPaths(folder)
     pages = _count_matching(paths, text)
+    if not pages and not ahead and has_index(paths) and not Forgotten.load(paths).has_rule(text):
+        raise UsageError(
+            f"nothing of {text} is indexed: {_suggest_known(paths, text)}--ahead keeps it out all the same"
+        )
     what = add_rule(paths, text)
     if not has_index(paths):
         return Removal(what, 0)
     waiting = _await_views(paths, config)
     holders = list_holders(paths, Forgotten([text]).matches)
     return Removal(what, pages, waiting, tuple(name for name in holders if name not in waiting))
+
+
+def restore_pages(folder: Path, config: Config, text: str) -> Removal:
+    """Undo `forget_pages`: the index gets the pages back from the archive; returns when it has, or after a time limit if another
+    process indexes. Raise UsageError if they were not forgotten."""
+    paths = IndexPaths(folder)
+    asked_at = time.time()
+    what = undo_rule(paths, text)
+    if not has_index(paths):
+        return Removal(what, 0)
+    end = time.monotonic() + _FORGET_S
+    waiting: tuple[str, ...] = ("index",)
+    while waiting and time.monotonic() < end:
+        if not is_indexed(paths):
+            with suppress(InUseError):
+                waiting = _list_waiting(update_index(folder, config), paths, is_complete=True)
+                break
+        time.sleep(_POLL_S)
+        status = read_index_status(paths)
+        if status is not None and status.updated >= asked_at:
+            waiting = _list_waiting(status, paths, is_complete=True)
+    return Removal(what, _count_matching(paths, text), waiting)
 
 
 def split_things(folder: Path, config: Config, names: Sequence[str], *, undo: bool = False) -> bool:
@@ -185,10 +215,27 @@ def _forget_here(paths: IndexPaths, config: Config, end: float) -> tuple[str, ..
     return _list_waiting(indexer.run(look), paths)
 
 
-def _list_waiting(status: IndexStatus, paths: IndexPaths) -> tuple[str, ...]:
-    """Return the views that have not applied the current rules, which another command may have extended."""
+def _list_waiting(status: IndexStatus, paths: IndexPaths, *, is_complete: bool = False) -> tuple[str, ...]:
+    """Return the views that have not applied the current rules, which another command may have extended; with `is_complete`
+    also those that have not read the log to its end."""
     mark = Forgotten.load(paths).mark
-    return tuple(view.name for view in status.views if view.forgotten != mark)
+    return tuple(
+        view.name for view in status.views if view.forgotten != mark or (is_complete and view.behind_bytes > 0)
+    )
+
+
+def _suggest_known(paths: IndexPaths, text: str) -> str:
+    """Which indexed page or site may be meant, for an error message."""
+    is_page = "://" in text
+    names: dict[str, None] = {}
+    with suppress(UsageError, sqlite3.Error), closing(LedgerReader(paths)) as reader:
+        for page in reader.list_pages():
+            if not is_page or host_of(page.url) == host_of(text):
+                names[page.url if is_page else host_of(page.url)] = None
+            if len(names) >= _NAMES_COMPARED:
+                break
+    near = get_close_matches(text.strip().lower() if not is_page else text.strip(), names, n=2, cutoff=0.6)
+    return f"did you mean {' or '.join(near)}? " if near else ""
 
 
 def _count_matching(paths: IndexPaths, text: str) -> int:

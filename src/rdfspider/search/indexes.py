@@ -46,7 +46,7 @@ from rdfspider.search.entity import NODES_MERGED, Entity
 from rdfspider.search.entity_lookup import EntityLookup
 from rdfspider.search.example_queries import ExampleQuery, list_examples
 from rdfspider.search.export import Exported, choose_format, export_pages, export_table
-from rdfspider.search.name_lookup import Choice, make_selection
+from rdfspider.search.name_lookup import Choice, check_filter_names, make_selection
 from rdfspider.search.page_order import PageOrder
 from rdfspider.search.page_record import PageRecord, read_page
 from rdfspider.search.profiles import (
@@ -206,6 +206,11 @@ class Indexes:
         return self._get_text().search(
             words, limit=limit, offset=offset, facets=facets, exact=exact, explain=explain, **filters
         )
+
+    def check_filter_names(self, filters: Mapping[str, Sequence[str] | None]) -> None:
+        """Raise UsageError, with a suggestion, if a search filter has a name that neither a page nor a vocabulary uses."""
+        with self._use_ledger() as ledger:
+            check_filter_names(ledger, filters)
 
     def suggest(self, typed: str, limit: int = 8) -> list[Suggestion]:
         """Complete typed text."""

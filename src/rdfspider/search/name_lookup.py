@@ -5,16 +5,17 @@ is a UsageError that suggests similar names.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
 
 from rdfspider.errors import UsageError
+from rdfspider.extract.page import SYNTAXES
 from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.quads.selection import Selection
 from rdfspider.pipeline import check_syntaxes
-from rdfspider.results import NameKind
+from rdfspider.results import HitKind, NameKind
 from rdfspider.urls import host_of, is_valid_iri, normalise_url
 from rdfspider.vocabulary.classes import list_class_names
 from rdfspider.vocabulary.names import (
@@ -26,6 +27,8 @@ from rdfspider.vocabulary.names import (
     name_ontology,
     shorten_iri,
 )
+from rdfspider.vocabulary.prefixes import NAMESPACES
+from rdfspider.vocabulary.schema_terms import suggest_class, suggest_property
 from rdfspider.vocabulary.spellings import fold_class_name, fold_name, fold_namespace
 from rdfspider.vocabulary.terms import fold_iri, make_graph_iri, replace_surrogates, skolemise
 
@@ -35,6 +38,8 @@ Names = str | Iterable[str] | None
 _NAMES_READ = 200_000
 _NAMES_A_STEP = 5_000
 _NAMES_COMPARED = 5_000
+_YEAR = re.compile(r"[0-9]{4}")
+_TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
 _SITE = re.compile(r"(?:[a-z][a-z0-9+.\-]*://)?([^\s/?#@]+?)(?::[0-9]+)?(?:[/?#].*)?", re.IGNORECASE)
 
 
@@ -82,6 +87,54 @@ def make_selection(ledger: LedgerReader, choice: Choice) -> Selection:
     )
 
 
+def check_filter_values(filters: Mapping[str, Names]) -> None:
+    """Raise UsageError for a value of a search filter that is invalid whatever was crawled."""
+    for kind in list_names(filters.get("kind")):
+        _check_choice("kind", kind.strip().lower(), [str(one) for one in HitKind])
+    for year in list_names(filters.get("year")):
+        if not _YEAR.fullmatch(year.strip()):
+            raise UsageError(f"--year {year}: no year; it may be four digits, such as 2024")
+    for syntax in list_names(filters.get("syntax")):
+        _check_choice("syntax", re.sub(r"\W", "", syntax.lower()), SYNTAXES)
+    for tag in list_names(filters.get("lang")):
+        if not _TAG.fullmatch(tag.strip()):
+            raise UsageError(f"--lang {tag}: no language tag; it may be one such as en or pt-BR")
+
+
+def check_filter_names(ledger: LedgerReader, filters: Mapping[str, Names]) -> None:
+    """Raise UsageError for a name in a search filter that neither a page nor a vocabulary uses."""
+    for name in list_names(filters.get("type")):
+        if not _is_known_term(name, suggest_class):
+            find_classes(ledger, name)
+    for name in list_names(filters.get("property")):
+        if not _is_known_term(name, suggest_property):
+            find_properties(ledger, name)
+    for name in list_names(filters.get("ontology")):
+        if "://" not in name and not find_namespaces(name.strip().rstrip(":")):
+            find_terms(ledger, name)
+    for name in list_names(filters.get("site")):
+        _find_site(ledger, name)
+
+
+def _check_choice(flag: str, asked: str, known: Sequence[str]) -> None:
+    if asked in known:
+        return
+    near = get_close_matches(asked, known, n=1, cutoff=0.6)
+    hint = f"did you mean {near[0]}? It may be" if near else "it may be"
+    raise UsageError(f"--{flag} {asked}: not known; {hint} one of {', '.join(known)}")
+
+
+def _is_known_term(name: str, suggest: Callable[[str], str]) -> bool:
+    """Whether a name is an IRI, a term of schema.org in any case, or of another vocabulary with a well-known prefix."""
+    text = name.strip().removeprefix("<").removesuffix(">")
+    if "://" in text:
+        return True
+    prefix, colon, local = text.rpartition(":")
+    if not colon or find_namespaces(prefix) == find_namespaces("schema"):
+        return bool(local) and suggest(local).lower() == local.lower()
+    return bool(local and find_namespaces(prefix))
+
+
 def find_classes(ledger: LedgerReader, name: str) -> frozenset[str]:
     """Find the classes in use with this name, and their subclasses in schema.org's hierarchy or as pages state."""
     asked = _expand(name)
@@ -90,7 +143,7 @@ def find_classes(ledger: LedgerReader, name: str) -> frozenset[str]:
     asked |= {child.lower() for parent in parents for child in ledger.find_subclasses(parent)}
     found = {iri for iri in used if not asked.isdisjoint(list_class_names(iri))}
     if not found:
-        raise _complain("class", name, used, shorten_iri, find_short_name)
+        raise _complain("class", name, used, shorten_iri, find_short_name, suggest_class)
     return frozenset(found)
 
 
@@ -101,7 +154,7 @@ def find_terms(ledger: LedgerReader, name: str) -> frozenset[str]:
     used = list(_read_names(ledger, NameKind.ONTOLOGY))
     found = {iri for iri in used if iri in namespaces or iri.lower() == asked or asked in list_prefixes(iri)}
     if not found:
-        raise _complain("ontology", name, used, name_ontology, name_ontology)
+        raise _complain("ontology", name, used, name_ontology, name_ontology, _suggest_prefix)
     return frozenset(
         iri
         for kind in (NameKind.CLASS, NameKind.PROPERTY)
@@ -117,7 +170,7 @@ def find_properties(ledger: LedgerReader, name: str, used: Collection[str] | Non
     used = list_properties(ledger) if used is None else used
     found = frozenset(iri for iri in used if iri.lower() in asked or find_short_name(iri) == text.lower())
     if not found:
-        raise _complain("property", name, list(used), shorten_iri, find_short_name)
+        raise _complain("property", name, list(used), shorten_iri, find_short_name, suggest_property)
     return found
 
 
@@ -176,16 +229,28 @@ def _read_names(ledger: LedgerReader, kind: NameKind) -> Iterator[str]:
 
 
 def _complain(
-    kind: str, name: str, used: Iterable[str], show: Callable[[str], str], compare: Callable[[str], str]
+    kind: str,
+    name: str,
+    used: Iterable[str],
+    show: Callable[[str], str],
+    compare: Callable[[str], str],
+    suggest: Callable[[str], str] = lambda name: "",
 ) -> UsageError:
-    """Make the error that no page uses a name, with similar names."""
+    """Make the error that no page uses a name, with similar names that pages use, or else with one of a vocabulary."""
     shown: dict[str, str] = {}
     for iri in islice(used, _NAMES_COMPARED):
         shown.setdefault(compare(iri), show(iri))
     asked = compare(name.strip()).lower() if name.strip() else ""
     near = [shown[each] for each in get_close_matches(asked.rpartition(":")[2], shown, n=3, cutoff=0.6)]
+    # A name that differs from one of schema.org by its case alone is right, and only not used.
+    if not near and (known := suggest(name.strip().rpartition(":")[2])) and known.lower() != asked:
+        near = [known]
     hint = f"did you mean {' or '.join(near)}?" if near else "`rdfspider stats` lists what they use"
     return UsageError(f"no page uses {'an' if kind[0] in 'aeiou' else 'a'} {kind} that is called {name!r}: {hint}")
+
+
+def _suggest_prefix(name: str) -> str:
+    return next(iter(get_close_matches(name.lower(), NAMESPACES, n=1, cutoff=0.6)), "")
 
 
 def _find_site(ledger: LedgerReader, name: str) -> str:

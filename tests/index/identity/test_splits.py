@@ -93,3 +93,5 @@ def test_the_command(run: Run, tmp_path: Path) -> None:
     assert code == 0 and crawl.entity(B).members == (B, A)
     code, _, told = run("split", "nothing here", "--dir", crawl.folder)
     assert code == 2 and "is no IRI" in told
+    code, _, told = run("split", "https://c.example/#nobody", "--dir", crawl.folder)
+    assert code == 2 and "no page says anything of 'https://c.example/#nobody'" in told

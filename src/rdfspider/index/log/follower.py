@@ -20,7 +20,7 @@ from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.codes import Reason
 from rdfspider.errors import InUseError
 from rdfspider.index.log.batches import Batches
-from rdfspider.index.log.indexed_sources import FORGOTTEN, Forgotten, LogState, Sources
+from rdfspider.index.log.indexed_sources import FORGOTTEN, UNDONE, Forgotten, LogState, Sources
 from rdfspider.index.status import ViewStatus
 from rdfspider.index.view import Cursors, View
 
@@ -251,8 +251,13 @@ class Follower:
     def _take_news(self, view: View, look: LogState) -> bool:
         """Apply one batch of new outcomes; return whether there was one."""
         forgotten = look.forgotten
-        if self._cursors.get(FORGOTTEN, 0) != forgotten.mark:
+        has_undone = self._cursors.get(UNDONE, 0) != forgotten.undone
+        if self._cursors.get(FORGOTTEN, 0) != forgotten.mark or has_undone:
             view.forget(forgotten.matches)
+            if has_undone:
+                # The log is read again: what was forgotten comes back, and applying the rest twice changes nothing.
+                self._cursors = dict.fromkeys(self._cursors, 0) | {UNDONE: forgotten.undone}
+                self._begun.clear()
             self._cursors[FORGOTTEN] = forgotten.mark
             # The user who asked for it waits until this is committed.
             self._commit(view)

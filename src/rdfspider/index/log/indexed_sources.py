@@ -1,7 +1,8 @@
 """Everything that is indexed, minus what is forgotten: a position in a file of the log enters, outcomes leave.
 
 The sources are the segments of a crawl's shards, which grow, and WARC files from elsewhere, which do not. `forgotten.txt` has
-the rules of what is kept out: a URL means that page alone, a site means that host or domain and all hosts below it.
+the rules of what is kept out: a URL means that page alone, a site means that host or domain and all hosts below it. A rule
+that was undone stays there as a comment, so that every view knows that it has to read the log again.
 """
 
 import logging
@@ -9,13 +10,14 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
 from hashlib import blake2b
 
 from rdfspider.archive.log import Segment, list_segments, read_outcomes
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.archive.warc_file import Damage
 from rdfspider.config import ExtractConfig
-from rdfspider.disk import add_lines, read_lines
+from rdfspider.disk import add_lines, read_lines, replace_line
 from rdfspider.errors import UsageError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.log.foreign import list_sources, read_foreign
@@ -26,7 +28,10 @@ _log = logging.getLogger(__name__)
 
 FORGOTTEN = "forgotten.txt"
 """The key of `index.view.Cursors` for what was forgotten."""
+UNDONE = "forgotten.txt, undone"
+"""The key of `index.view.Cursors` for the number of rules that were undone."""
 
+_UNDONE = "# undone:"
 # Bytes of a mark: it must fit wherever a cursor does, even where numbers are floats.
 _MARK_BYTES = 6
 # A site has no path, query, port or user; an IPv6 address, in brackets, has colons.
@@ -40,8 +45,10 @@ _DAMAGES = 10_000
 class Forgotten:
     """The rules as of one reading of the file."""
 
-    def __init__(self, rules: list[str]) -> None:
+    def __init__(self, rules: list[str], undone: int = 0) -> None:
         """Raise UsageError if a rule is neither a URL nor a site."""
+        self.undone = undone
+        """How many rules were undone so far."""
         self._urls: set[str] = set()
         self._sites: set[str] = set()
         for rule in rules:
@@ -55,10 +62,15 @@ class Forgotten:
     def load(cls, paths: IndexPaths) -> "Forgotten":
         """The rules of a crawl. Raise UsageError if a line is no rule, because what it means would not be forgotten."""
         try:
-            return cls(read_lines(paths.forgotten))
+            return cls(read_lines(paths.forgotten), _count_undone(paths))
         except UsageError as error:
             where = "" if str(paths.forgotten) in str(error) else f"{paths.forgotten}: "
             raise UsageError(f"{where}{error}") from error
+
+    def has_rule(self, text: str) -> bool:
+        """Whether a page or a site is forgotten by a rule of its own, or by that of a site above it."""
+        rule = _normalise_rule(text)
+        return self.matches(rule if "://" in rule else f"http://{rule}/")
 
     def matches(self, url: str) -> bool:
         """Whether the page of a normalised URL is forgotten."""
@@ -78,6 +90,29 @@ def add_rule(paths: IndexPaths, text: str) -> str:
     """Add a rule, a URL or a site, and return its meaning in words. Adding it again changes nothing."""
     rule = _normalise_rule(text)
     add_lines(paths.forgotten, [rule])
+    return _tell_rule(rule)
+
+
+def undo_rule(paths: IndexPaths, text: str) -> str:
+    """Undo a rule, and return its meaning in words; raise UsageError if there is none."""
+    rule = _normalise_rule(text)
+    known = read_lines(paths.forgotten)
+    written = next((line for line in known if _normalise_rule(line) == rule), "")
+    if not written or not replace_line(paths.forgotten, written, f"{_UNDONE} {written}"):
+        near = get_close_matches(rule, known, n=3, cutoff=0.4)
+        hint = f"; forgotten are {', '.join(near)}" if near else f"; {paths.forgotten} lists what is"
+        raise UsageError(f"{rule} was not forgotten{hint}")
+    return _tell_rule(rule)
+
+
+def _count_undone(paths: IndexPaths) -> int:
+    try:
+        return sum(line.startswith(_UNDONE) for line in paths.forgotten.read_text("utf-8").split("\n"))
+    except FileNotFoundError:
+        return 0
+
+
+def _tell_rule(rule: str) -> str:
     return f"the page {rule}" if "://" in rule else f"all pages of {rule} and of all hosts below it"
 
 
