@@ -39,6 +39,16 @@ def test_every_path_in_the_architecture_exists() -> None:
     assert missing == []
 
 
+def test_every_path_in_the_security_page_exists_and_every_defence_has_a_test() -> None:
+    text = (ROOT / "SECURITY.md").read_text()
+    missing = [path for path in re.findall(r"`((?:tests|src|docs)/[^`]*)`", text) if not (ROOT / path).exists()]
+    assert missing == []
+    table = text.partition("## What is defended")[2].partition("\n## ")[0]
+    rows = [line for line in table.splitlines() if line.startswith("|")][2:]
+    assert len(rows) >= 10
+    assert [row for row in rows if "`tests/" not in row.split("|")[3]] == []
+
+
 def test_the_architecture_names_every_folder_and_module_at_the_top() -> None:
     package = ROOT / "src/rdfspider"
     named = {path.partition("/")[0] for path in PATH.findall((ROOT / "ARCHITECTURE.md").read_text())}
@@ -57,7 +67,7 @@ def test_every_module_that_the_code_names_exists() -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("path", [ROOT / "README.md", *DOCS], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [ROOT / "README.md", ROOT / "SECURITY.md", *DOCS], ids=lambda path: path.name)
 def test_no_table_cell_is_longer_than_two_lines(path: Path) -> None:
     """About two lines of a page that is a hundred characters wide; of a link only its text is seen."""
     rows = [line for line in path.read_text().splitlines() if line.startswith("|")]
