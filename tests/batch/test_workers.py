@@ -1,5 +1,6 @@
 import functools
 import gzip
+import importlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -74,11 +75,35 @@ def test_a_page_that_kills_its_process_costs_only_itself(tmp_path: Path, make_re
     # The worker asks for the context, and becomes another program that ends at once.
     config = ExtractConfig(documents=functools.partial(os.execlp, "false"))
     outcomes = run(plan_parts([str(path)], limit=LIMIT), 1, Work(config, checks=Checks("schema")))
-    died = Problem("process-died", "the process that read this page died")
+    again = "read again by another parser: the process that read it ended with exit status 1"
+    died = Problem("process-died", f"the process that read this page died; {again}")
     assert [outcome.url for outcome in outcomes if isinstance(outcome, PageResult)] == URLS
     assert [item.url for item in outcomes if isinstance(item, PageResult) and died in item.problems] == URLS[3:5]
     assert [item.url for item in outcomes if isinstance(item, PageResult) and item.findings] == URLS[3:5], "never good"
     assert sum(isinstance(item, PageResult) and item.quads == {"microdata": 2} for item in outcomes) == 10
+
+
+def test_a_page_that_kills_its_parser_is_read_by_the_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make_record: Callable[..., bytes]
+) -> None:
+    (tmp_path / "crashing_documents.py").write_text(
+        "import os, sys\n"
+        "def crash_with_turbohtml(url):\n"
+        "    if 'turbohtml' in sys.modules:\n"
+        "        os.abort()\n"
+        '    return b\'{"@context": {"@vocab": "http://example.org/v/"}}\'\n'
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    config = ExtractConfig(documents=importlib.import_module("crashing_documents").crash_with_turbohtml)
+    fatal = b'<script type="application/ld+json">{"@context": "http://example.org/c", "a": "b"}</script>'
+    path = tmp_path / "pages.warc"
+    path.write_bytes(b"".join(make_record(url, fatal if url == URLS[1] else page(url)) for url in URLS[:3]))
+    first, second, third = run(plan_parts([str(path)], limit=LIMIT), 1, Work(config))
+    assert isinstance(first, PageResult) and isinstance(second, PageResult) and isinstance(third, PageResult)
+    assert second.quads == {"jsonld": 1} and b"<http://example.org/v/a>" in second.fragment
+    because = "read by justhtml, because at first the process that read this page died"
+    assert second.problems == (Problem("second-parser", because),)
+    assert first.problems == third.problems == ()
 
 
 def test_files_that_vanish_are_damage(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import uvloop
 
 from rdfspider.config import ExtractConfig
 from rdfspider.pipeline import extract_from
-from rdfspider.records import Extraction, Page
+from rdfspider.records import Extraction, Page, Problem
 from rdfspider.run.heavy_pages import LargePages, PoisonPages
 
 CONFIG = ExtractConfig()
@@ -29,7 +29,12 @@ ASKING = Page(
 )
 DYING = ExtractConfig(documents=functools.partial(os.execlp, "false"))
 DOCUMENTS = """
-import time
+import os, sys, time
+
+def crash_with_turbohtml(url):
+    if "turbohtml" in sys.modules:
+        os.abort()
+    return answer(url)
 
 def hang(url):
     time.sleep(60)
@@ -83,9 +88,22 @@ def test_a_page_says_the_same_as_in_this_process(large_pages: LargePages, run: "
 def test_a_page_that_kills_the_calls_costs_only_itself(large_pages: LargePages) -> None:
     found = asyncio.run(run_all(large_pages, (GOOD, CONFIG), (ASKING, DYING), (GOOD, CONFIG), (ASKING, DYING)))
     assert [codes(extraction) for extraction in found] == [[], ["crashed"], [], ["crashed"]]
-    assert found[1].problems[0].message == "the process that read it ended with exit status 1"
+    death = "the process that read it ended with exit status 1"
+    assert found[1].problems[0].message == f"{death}; read again by another parser: {death}"
     assert (found[1].url, found[1].media_type, found[1].statements) == (ASKING.url, "text/html", {})
     assert found[2].statements
+
+
+@pytest.mark.usefixtures("documents")
+def test_a_page_that_kills_its_parser_is_read_by_the_second(large_pages: LargePages) -> None:
+    crashing = using("crash_with_turbohtml")
+    first, second, third = asyncio.run(run_all(large_pages, (ASKING, crashing), (ASKING, crashing), (GOOD, CONFIG)))
+    assert "<http://example.org/v/a>" in first.to_nquads()
+    assert first == second
+    because = "read by justhtml, because at first the process that read it was killed by signal 6"
+    assert first.problems == (Problem("second-parser", because),)
+    assert large_pages._second._calls.pid is None, "it ends with its page"
+    assert third == extract_from(GOOD, CONFIG)
 
 
 @pytest.mark.usefixtures("documents")

@@ -1,7 +1,8 @@
 """Extract in several processes: parts enter; PageResults leave in the order of the parts, however many processes there are.
 
 Each worker reads its part itself and sends one PageResult per page, so that little data is sent and no common reader is a
-bottleneck. Early results wait, within bounds. A page that kills its process (a fault in native code) loses only that page.
+bottleneck. Early results wait, within bounds. A page that kills its process (a fault in native code) is read once more by the
+second parser, and if that fails too, only that page is lost.
 """
 
 import multiprocessing
@@ -24,7 +25,9 @@ from rdfspider.detect.content import detect_content
 from rdfspider.errors import RdfspiderError
 from rdfspider.extract.page import extract_page
 from rdfspider.formats import ExtractFormat, merge_nquads, page_fragment
+from rdfspider.processes.calls import CallError
 from rdfspider.records import Page, Problem
+from rdfspider.second_reading import SecondReading
 from rdfspider.validate.checks import Checks, check_page
 from rdfspider.validate.findings import Finding
 
@@ -32,6 +35,9 @@ from rdfspider.validate.findings import Finding
 _EARLY_BYTES = 16 * 1024 * 1024
 # How many parts per process may be started before the first of them is finished.
 _PARTS_AHEAD = 3
+# How long the second reading of a page may take; the largest pages take about twenty seconds.
+_SECOND_READING_S = 60.0
+_DIED = "the process that read this page died"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +112,7 @@ def _run_part(assignment: _Assignment, work: Work) -> Iterator[PageResult | Dama
                 if isinstance(item, Damage):
                     yield item
                 else:
-                    yield _give_up(item, work) if fatal else _run_page(item, work)
+                    yield _run_again(item, work) if fatal else _run_page(item, work)
             count += 1
     except (RdfspiderError, OSError) as error:
         yield Damage(_name_of(assignment.part), 0, str(error))
@@ -124,8 +130,15 @@ def _run_page(page: Page, work: Work) -> PageResult:
     return PageResult(page.url, fragment, quads, found.problems, counts, tuple(findings))
 
 
-def _give_up(page: Page, work: Work) -> PageResult:
-    problems = (Problem("process-died", "the process that read this page died"),)
+def _run_again(page: Page, work: Work) -> PageResult:
+    """The result of a page that killed its process: by the second parser, or else only a Problem."""
+    second = SecondReading(_SECOND_READING_S)
+    try:
+        return second.read(_run_page, page, work, died=_DIED)
+    except CallError as error:
+        problems = (Problem("process-died", f"{_DIED}; read again by another parser: {error}"),)
+    finally:
+        second.close()
     findings = check_page(work.checks, page.url, {}, problems) if work.checks else ()
     return PageResult(page.url, problems=problems, findings=tuple(findings))
 

@@ -1,15 +1,34 @@
-"""Bytes enter, text and the name of its encoding leave, in the WHATWG's order: BOM, header, declaration, detection."""
+"""Bytes enter, text and the name of its encoding leave, in the WHATWG's order: BOM, header, declaration, detection.
+
+Without turbohtml nothing is detected: what is neither declared nor UTF-8 is windows-1252, the WHATWG's most usual default.
+"""
 
 import codecs
 import re
 from functools import lru_cache
 
-from turbohtml.detect import detect as detect_encoding
+from rdfspider.html_parser import IS_SECOND_PARSER
+
+if not IS_SECOND_PARSER:
+    # It also registers the codecs `whatwg-*`; without them, Python's are taken.
+    from turbohtml.detect import detect as detect_encoding
 
 _BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
 _UTF32_BOMS = ((b"\x00\x00\xfe\xff", "utf-32-be"), (b"\xff\xfe\x00\x00", "utf-32-le"))
 _XML_DECLARATION = re.compile(rb"""\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']\s*([A-Za-z0-9._:\-]+)""")
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([a-z0-9._:\-]+)""")
+
+# Labels by which the WHATWG means a wider encoding than Python does.
+_WIDER = {
+    **dict.fromkeys(("ascii", "iso-8859-1", "iso8859-1", "latin1", "us-ascii"), "windows-1252"),
+    "big5": "big5hkscs",
+    "euc-kr": "cp949",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "iso-8859-9": "windows-1254",
+    "shift_jis": "cp932",
+    "tis-620": "cp874",
+}
 
 _FIRST_BYTES = 1024
 PRESCAN_BYTES = 16 * 1024
@@ -29,7 +48,7 @@ def decode_body(body: bytes, header_charset: str | None, is_markup: bool) -> tup
         try:
             return body.decode("utf-8"), "utf-8", True
         except UnicodeDecodeError:
-            found = detect_encoding(body[:DETECT_BYTES]).encoding
+            found = None if IS_SECOND_PARSER else detect_encoding(body[:DETECT_BYTES]).encoding
             charset = _known(found) or "windows-1252"
     return _decode(body[bom_bytes:], charset)
 
@@ -76,7 +95,7 @@ def _known(label: str | None) -> str | None:
 def _known_label(label: str) -> str | None:
     if label in ("utf-8", "utf8"):
         return "utf-8"
-    for name in (f"whatwg-{label}", label):
+    for name in (f"whatwg-{label}", _WIDER.get(label, label)):
         try:
             info = codecs.lookup(name)
         except (LookupError, ValueError, UnicodeError):
@@ -92,7 +111,7 @@ def _decode(body: bytes, charset: str) -> tuple[str, str, bool]:
             return body.decode("utf-8"), "utf-8", True
         except UnicodeDecodeError:
             return body.decode("utf-8", "replace"), "utf-8", False
-    for name in (f"whatwg-{charset}", charset):
+    for name in (f"whatwg-{charset}", _WIDER.get(charset, charset)):
         try:
             text = body.decode(name, "replace")
         except (LookupError, ValueError, UnicodeError):

@@ -4,6 +4,9 @@ All syntaxes in pages read the trees of turbohtml, which is imported nowhere els
 XML have the same methods; in XML, tag and attribute names keep their prefixes (`svg:g`, `xml:lang`, `xmlns:dc`). RDF/XML
 and feeds are read from the trees of lxml.
 
+Where turbohtml is missing or must not be used (`html_parser.py`), the second parser (`second_parser/`) takes its place, with the
+same names.
+
 XML is made safe for native parsers first. Real vocabularies declare `<!ENTITY xsd "http://…#">` and use it, so internal
 entities are replaced here, textually. External and parameter entities are never read. Entities that would grow beyond a
 limit or contain themselves are refused before they are built, so that no native parser sees an entity bomb or anything
@@ -13,12 +16,28 @@ to fetch.
 import html.entities
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from lxml import etree
-from turbohtml import CData, Comment, Document, Element, Html, HTMLParseError, Node, Text, parse, parse_xml
 
+from rdfspider.html_parser import IS_SECOND_PARSER
 from rdfspider.records import Problem
+
+if TYPE_CHECKING or not IS_SECOND_PARSER:
+    from turbohtml import CData, Comment, Document, Element, Html, HTMLParseError, Node, Text, parse, parse_xml
+else:
+    from rdfspider.extract.second_parser import (
+        CData,
+        Comment,
+        Document,
+        Element,
+        Html,
+        HTMLParseError,
+        Node,
+        Text,
+        parse,
+        parse_xml,
+    )
 
 __all__ = [
     "XHTML",

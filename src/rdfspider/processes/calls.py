@@ -5,11 +5,12 @@ calls take turns. A call that fails this way raises CallError, and the next one 
 unchanged. Temporary files of calls are removed with their process.
 """
 
+import os
 import pickle
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from enum import StrEnum
 from typing import Any
@@ -52,10 +53,15 @@ class CallError(UnansweredError):
 class KillableCalls:
     """One process for calls; any thread may use it."""
 
-    def __init__(self, timeout_s: float, wait_turn_s: float | None = None) -> None:
-        """A call may take `timeout_s`, and wait for `wait_turn_s` for earlier calls, by default forever."""
+    def __init__(
+        self, timeout_s: float, wait_turn_s: float | None = None, variables: Mapping[str, str] | None = None
+    ) -> None:
+        """A call may take `timeout_s`, and wait for `wait_turn_s` for earlier calls, by default forever. `variables` are added to
+        the environment of the process."""
         self._timeout_s = timeout_s
-        self._child = RestartedChild(lambda: _CallChild(timeout_s), lambda answer: answer[:1] == _SPENT, wait_turn_s)
+        self._child = RestartedChild(
+            lambda: _CallChild(timeout_s, variables or {}), lambda answer: answer[:1] == _SPENT, wait_turn_s
+        )
 
     @property
     def pid(self) -> int | None:
@@ -92,11 +98,12 @@ class KillableCalls:
 class _CallChild(Child):
     """A process for calls, with a temporary folder that is removed with it."""
 
-    def __init__(self, timeout_s: float) -> None:
+    def __init__(self, timeout_s: float, variables: Mapping[str, str]) -> None:
         # The parent removes it, because a killed process cannot.
         self._folder = tempfile.TemporaryDirectory(prefix="rdfspider-calls-", ignore_cleanup_errors=True)
         try:
-            super().__init__(make_command(__name__, str(timeout_s), self._folder.name), has_session=False)
+            command = make_command(__name__, str(timeout_s), self._folder.name)
+            super().__init__(command, has_session=False, env={**os.environ, **variables})
         except BaseException:
             self._folder.cleanup()
             raise

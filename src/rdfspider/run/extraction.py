@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rdfspider.config import Config, ExtractConfig
 from rdfspider.detect.content import MAGIC
+from rdfspider.html_parser import IS_SECOND_PARSER
 from rdfspider.pipeline import extract_from
 from rdfspider.records import Extraction, Lease, Page
 from rdfspider.run.heartbeat import Meter
@@ -105,7 +106,7 @@ async def extract_page(
     """Extract a page: here, or in another process if it may take long or crash."""
     # A compressed body may be much larger than it looks.
     is_large = len(page.body) > LARGE_PAGE_BYTES or page.body.startswith(MAGIC)
-    if is_large or poison_pages.has(page.url):
+    if is_large or IS_SECOND_PARSER or poison_pages.has(page.url):
         return await large_pages.extract(page, config)
     with meter.of("extract"), poison_pages.watch(page.url):
         return extract_from(page, config)

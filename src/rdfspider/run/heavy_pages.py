@@ -1,8 +1,8 @@
 """Large pages enter, their Extractions leave, through a process that can be killed, so that no page stalls or crashes a shard.
 
-The user's queries over page data run there too. A page that takes too long or crashes the process gives an Extraction with a
-Problem and nothing else. Pages that crashed a shard before are remembered, and go to that process as well. The process imports
-this module too, so it imports no more than extraction needs.
+The user's queries over page data run there too. A page that crashes the process is read once more by the second parser. One that
+takes too long or crashes again gives an Extraction with a Problem and nothing else. Pages that crashed a shard before are
+remembered, and go to that process as well. The process imports this module too, so it imports no more than extraction needs.
 """
 
 import asyncio
@@ -24,6 +24,7 @@ from rdfspider.errors import RdfspiderError
 from rdfspider.pipeline import extract_from
 from rdfspider.processes.calls import CallError, CallFailure, KillableCalls
 from rdfspider.records import Extraction, Page, Problem
+from rdfspider.second_reading import SecondReading
 
 _log = logging.getLogger(__name__)
 
@@ -42,6 +43,7 @@ class LargePages:
 
     def __init__(self, timeout_s: float) -> None:
         self._calls = KillableCalls(timeout_s)
+        self._second = SecondReading(timeout_s)
         # Calls to the process block, so they run in a thread and not in the event loop.
         self._thread = ThreadPoolExecutor(1, "large-pages")
         self.waiting_bytes = 0
@@ -49,7 +51,7 @@ class LargePages:
 
     async def extract(self, page: Page, config: ExtractConfig) -> Extraction:
         """Extract a page; its time limit starts when its turn comes."""
-        found = await self._wait_for(page, extract_by, self._calls, page, config)
+        found = await self._wait_for(page, extract_by, self._calls, self._second, page, config)
         assert isinstance(found, Extraction)
         return found
 
@@ -69,6 +71,8 @@ class LargePages:
     def close(self) -> None:
         """Kill the process; waiting pages are not extracted."""
         self._thread.shutdown(wait=False, cancel_futures=True)
+        # First, or else the page whose process is killed now would be read again.
+        self._second.close()
         self._calls.close()
         self._thread.shutdown()
 
@@ -81,13 +85,20 @@ class LargePages:
             self.waiting_bytes -= len(page.body)
 
 
-def extract_by(calls: KillableCalls, page: Page, config: ExtractConfig) -> Extraction:
-    """Extract a page in another process; if that fails, the Extraction has only a Problem."""
+def extract_by(calls: KillableCalls, second: SecondReading, page: Page, config: ExtractConfig) -> Extraction:
+    """Extract a page in another process, and again by the second parser if it crashes that; if both fail, the Extraction has
+    only a Problem."""
+    arguments = (extract_bounded, page, pickle.dumps(config))
     try:
-        found: Extraction = calls.call(extract_bounded, page, pickle.dumps(config))
-        return found
+        found: Extraction = calls.call(*arguments)
     except CallError as error:
-        return _give_up(page, error.code, str(error))
+        if error.code != CallFailure.CRASHED:
+            return _give_up(page, error.code, str(error))
+        try:
+            return second.read(*arguments, died=str(error))
+        except CallError as again:
+            return _give_up(page, error.code, f"{error}; read again by another parser: {again}")
+    return found
 
 
 def extract_bounded(page: Page, config: bytes) -> Extraction:

@@ -18,6 +18,7 @@ from rdfspider.processes.calls import KillableCalls
 from rdfspider.records import Extraction, Page
 from rdfspider.run.heavy_pages import extract_by
 from rdfspider.run.page_requests import PageAnswer, PageRequests, read_address
+from rdfspider.second_reading import SecondReading
 
 # Time limits are short, because a user waits for the answer.
 _READ_S = 15.0
@@ -41,6 +42,7 @@ class Visitor:
         self._requests = PageRequests(config)
         # Content that a user pastes is as untrusted as any page, so it is extracted in a process that can be killed.
         self._calls = KillableCalls(min(config.run.extract_timeout_s, _READ_S), _TURN_S)
+        self._second = SecondReading(min(config.run.extract_timeout_s, _READ_S), _TURN_S)
         # A process of their own, so that much pasted content does not delay archived pages.
         self._archive_calls = KillableCalls(min(config.run.extract_timeout_s, _READ_S), _TURN_S)
         documents = KeptDocuments(folder / DOCUMENTS, config.extract.documents)
@@ -50,7 +52,7 @@ class Visitor:
 
     def read(self, page: Page) -> Extraction:
         """Extract a page that a user provides; UnansweredError if too many other calls wait."""
-        return extract_by(self._calls, page, self._extract)
+        return extract_by(self._calls, self._second, page, self._extract)
 
     def call(self, function: Callable[..., Any], *arguments: object) -> Any:
         """Call a module-level function for an archived page in a process that can be killed, as `KillableCalls.call` does."""
@@ -58,6 +60,7 @@ class Visitor:
 
     def close(self) -> None:
         """Kill the processes, and end the visit under way."""
+        self._second.close()
         self._calls.close()
         self._archive_calls.close()
         self.end_visits()

@@ -70,6 +70,7 @@ _FAULTS = {
     "vocabulary-missing": Fault(HINT, "A vocabulary of RDFa could not be had.", "Nothing, if it is there for others."),
     "vocabulary-unreadable": Fault(WARNING, "A vocabulary of RDFa cannot be read.", "Mend it, or name another."),
     "process-died": Fault(ERROR, "Reading the page ended its process.", "Please tell rdfspider's authors of the page."),
+    "second-parser": Fault(HINT, "Another parser had to read the page.", "Please tell rdfspider's authors of the page."),
     "internal-error": Fault(HINT, "rdfspider itself failed here.", "Nothing; please tell its authors of the example."),
     **dict.fromkeys(
         ("too-many-quads", "too-many-triples", "too-many-links", "too-many-errors", "too-deep", "too-many-attributes",
