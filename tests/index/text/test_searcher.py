@@ -175,9 +175,13 @@ def test_label_counts_over_values_over_text(make: Make) -> None:
     assert [hit.label for hit in index.search("tea")] == ["Tea", "A thing", "A page"]
 
 
-def test_parts_of_things_come_after_things(make: Make) -> None:
-    index = make(Thing("tea", {"description": "a picture"}, weight=0.3), Thing("tea cup", {"description": "a cup"}))
-    assert [hit.label for hit in index.search("tea")] == ["tea cup", "tea"]
+def test_what_is_only_named_within_another_thing_comes_after_its_equals(make: Make) -> None:
+    index = make(
+        Thing("tea", url="https://a.test/named", weight=0.3),
+        Thing("tea", url="https://a.test/own"),
+        Thing("tea cup", url="https://a.test/cup"),
+    )
+    assert [hit.id for hit in index.search("tea")] == [f"https://a.test/{name}" for name in ("own", "named", "cup")]
 
 
 def test_where_equal_more_sources_and_more_links_come_first(make: Make) -> None:
