@@ -8,7 +8,7 @@ mycrawl/
   index/lock            held by the one process that writes
   index/status.json     the indexer's progress, at most a second old while it runs
   index/quads/          Oxigraph, for the writer only
-  index/snapshots/      copies of it for readers, the newest two
+  index/snapshots/      the newest copy of it for readers, and those that are being read
   index/text/           tantivy
   index/ledger.sqlite   pages, what each states about which entity, and counts
   index/stores/         the progress of each outside store

@@ -241,3 +241,17 @@ def test_pages_of_a_site_are_listed_and_say_where_the_log_has_them(tmp_path: Pat
 def test_no_ledger_is_said_in_words(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no index yet"):
         LedgerReader(IndexPaths(tmp_path))
+
+
+def test_a_closed_ledger_leaves_no_journal_though_others_read(tmp_path: Path) -> None:
+    paths = IndexPaths(tmp_path)
+    ledger = Ledger(paths.ledger)
+    put(ledger, make_outcome("http://a.example/1", ADA))
+    commit(ledger)
+    journal = paths.ledger.with_name(f"{paths.ledger.name}-wal")
+    assert journal.stat().st_size > 0
+    reader = LedgerReader(paths)
+    ledger.close()
+    assert journal.stat().st_size == 0
+    assert reader.read_totals().pages == 1
+    reader.close()

@@ -48,7 +48,7 @@ def test_old_ones_are_removed_and_what_killed_writers_have_left(store, folder):
     (folder / ".taking").mkdir()
     (folder / ".removing-000009" / "x").mkdir(parents=True)
     remove_old(folder)
-    assert names(folder) == ["000003", "000004"]
+    assert names(folder) == ["000004"]
     (folder / ".taking" / "half").mkdir(parents=True)
     assert take_snapshot(store, folder).name == "000005"
 
@@ -59,10 +59,10 @@ def test_what_is_held_is_not_removed(store, folder):
         for _ in range(3):
             take_snapshot(store, folder)
         remove_old(folder)
-        assert names(folder) == ["000001", "000003", "000004"]
+        assert names(folder) == ["000001", "000004"]
         assert hold.path.name == "000001"
     remove_old(folder)
-    assert names(folder) == ["000003", "000004"]
+    assert names(folder) == ["000004"]
 
 
 def test_a_hold_goes_with_its_process(store, folder):
@@ -74,10 +74,10 @@ def test_a_hold_goes_with_its_process(store, folder):
         for _ in range(2):
             take_snapshot(store, folder)
         remove_old(folder)
-        assert names(folder) == ["000001", "000002", "000003"]
+        assert names(folder) == ["000001", "000003"]
         reader.kill()
     remove_old(folder)
-    assert names(folder) == ["000002", "000003"]
+    assert names(folder) == ["000003"]
 
 
 def test_readers_never_find_one_gone_while_the_writer_removes(store, folder):
@@ -99,13 +99,13 @@ def test_readers_never_find_one_gone_while_the_writer_removes(store, folder):
     for number in range(25):
         add(store, number)
         take_snapshot(store, folder)
-        remove_old(folder, keep=1)
+        remove_old(folder)
     stop.set()
     for reader in readers:
         reader.join()
     assert not errors
     remove_old(folder)
-    assert len(names(folder)) <= 2
+    assert len(names(folder)) == 1
 
 
 def test_a_reader_sees_the_newest(store, folder, monkeypatch):
@@ -150,7 +150,7 @@ def test_what_a_reader_uses_stays_until_it_is_done(store, folder, monkeypatch):
         assert "000001" in names(folder)
         assert len(old) == 0
     remove_old(folder)
-    assert names(folder) == ["000003", "000004"]
+    assert names(folder) == ["000004"]
 
 
 def test_a_reader_notices_an_index_that_was_made_again(store, folder, tmp_path, monkeypatch):
@@ -178,10 +178,10 @@ def test_a_reader_that_nobody_asks_lets_go(store, folder, monkeypatch):
         monkeypatch.setattr(snapshots, "_IDLE_S", 0.0)
         reader.rest()
         take_snapshot(store, folder)
-        remove_old(folder, keep=1)
+        remove_old(folder)
         assert (names(folder), len(opened)) == (["000001", "000002"], 1), "somebody asks"
     reader.rest()
-    remove_old(folder, keep=1)
+    remove_old(folder)
     assert names(folder) == ["000002"]
     assert len(reader.store) == 1
     reader.close()

@@ -330,22 +330,28 @@ def test_readers_get_a_snapshot_when_one_is_due(paths, monkeypatch):
     view.commit({"s": 1})
     assert names() == ["000001"], "it is too soon"
     view.commit({"s": 1})
-    assert names() == ["000001", "000002"], "at rest"
+    assert names() == ["000002"], "at rest"
     view.commit({"s": 2})
-    assert names() == ["000001", "000002"]
+    assert names() == ["000002"]
     view.apply([make_outcome("http://a.example/", ['<http://x/> <http://p/> "2"'], 2)])
     monkeypatch.setattr(quads, "SNAPSHOT_QUADS", 2)
     view.commit({"s": 3})
-    assert names() == ["000002", "000003"], "after many quads"
+    assert names() == ["000003"], "after many quads"
     monkeypatch.undo()
     monkeypatch.setattr(quads, "SNAPSHOT_S", 0.0)
     with hold_snapshot(paths.snapshots):
         for number in range(3, 6):
             view.apply([make_outcome("http://a.example/", [f'<http://x/> <http://p/> "{number}"'], number)])
             view.commit({"s": number})
-        assert names() == ["000003", "000005", "000006"], "after some seconds; what is held stays"
+        assert names() == ["000003", "000006"], "after some seconds; what is held stays"
     view.close()
     assert read_state(find_newest(paths.snapshots))[""] == {'<http://x/> <http://p/> "5" .'}
+
+
+def test_the_logs_of_the_store_do_not_pile_up(paths):
+    for _ in range(6):
+        QuadView(paths).close()
+    assert 1 <= len(list(paths.quads.glob("LOG.old.*"))) <= 3
 
 
 HISTORY = {"pages": 60, "length": 400, "size": 60}

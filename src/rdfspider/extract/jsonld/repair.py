@@ -13,58 +13,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-_BLANKS = " \t\r\n\f\v\0\ufeff\u00a0\u200b"
-_ESCAPED_START = re.compile(r"[\[{\s]*+&(?:quot|#0*34|#x0*22);", re.IGNORECASE)
-_ASSIGNMENT = re.compile(r"(?:(?:var|let|const)\s++)?[A-Za-z_$][\w.$]{0,80}\s*+=\s*+(?=[\[{])")
+from rdfspider.extract.jsonld import repair_patterns as patterns
 
-_SPACE = re.compile(r"[\s\x00-\x1f\ufeff\u200b]++")
-_BRACKET = re.compile(r"[\s\x00-\x1f\ufeff\u200b]*+[{\[]")
-_MARKUP = re.compile(
-    r"(?://\s*+)?<!\[CDATA\[|(?://\s*+)?<!--|-->|\]\]>"
-    r"|//[^\r\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)?|</?[A-Za-z][^<>\"]{0,200}>"
-)
-_TAG_TEXT = (
-    r"(?:\{%[^%\r\n]{0,300}%\}|\{\{(?!\s*+[\"'])[^{}\r\n]{0,300}\}\}|\{#[^#\r\n]{0,300}#\}"
-    r"|<\?[^?]{0,300}\?>|<%[^%]{0,300}%>)"
-)
-_TAG = re.compile(_TAG_TEXT)
-_TAGGED_VALUE = re.compile(rf"(?:{_TAG_TEXT}|[^{{}}\[\],\"'\r\n]){{1,300}}+")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?=[\s,}\];]|$)")
-_BARE_VALUE = re.compile(r"[^\s,{}\[\]\"'<>:][^,{}\[\]\"<>\r\n]{0,200}")
-# Text without quotes that holds another key, or that is a program's expression.
-_BARE_KEY_INSIDE = re.compile(r"\s[\w@$-]++\s*+:(?!//)|[\w@$-]++\s*+:(?:\s|$)")
-_EXPRESSION = re.compile(r"(?:window|document|location|this)\.|.*(?:\(\)|\s\+\s)", re.DOTALL)
-_WORDS = {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"}
-_NO_VALUES = frozenset({"undefined", "NaN", "Infinity", "-Infinity"})
-
-_DOUBLE, _SINGLE = '"“”„‟″', "'‘’‚"
-# What may stand in a string up to the quote that may end it: one opened by a typographic quote may end with a straight one.
-_TEXT = {quote: re.compile(rf"[^{_DOUBLE if quote in _DOUBLE else _SINGLE}\\]*+") for quote in _DOUBLE + _SINGLE}
-_TEXT |= {quote: re.compile(rf"[^{quote}\\]*+") for quote in "\"'"}
-_ESCAPE = re.compile(r'\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})')
-_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
-_CONTROL = re.compile(r"[\x00-\x1f]")
-
-_QUOTES = _DOUBLE + _SINGLE
-_KEY_TEXT = rf"(?:[^{_QUOTES}\\{{}}\[\],<>\x00-\x1f]|\\/){{0,200}}+"
-_QUOTED_KEY = re.compile(rf"[{_QUOTES}]({_KEY_TEXT})[{_QUOTES}]\s*+:")
-_BARE = r"[A-Za-z_@$][\w$-]{0,80}"
-_BARE_KEY = re.compile(rf"({_BARE})\s*+:")
-_VALUE_START = rf"(?:[{_QUOTES}0-9\[{{-]|true|false|null)"
-# What follows a value of an object or array: not the end of the text, which may cut it. Any other quote belongs to the text.
-_GAP = rf"\s*+(?:(?:{_TAG_TEXT}|<br[^<>\"]{{0,20}}>|</?p>|<!--[^<>{{}}\[\]\"]{{0,300}}-->)\s*+){{0,8}}+"
-_NOTE = r"(?<=[\s,])/[/*]"
-_END = rf"{_GAP}(?:[}}\]]|;\s*+[}}\]]|{_NOTE}|\]\]>|-->|<!--"
-_AFTER_MEMBER = re.compile(rf"{_END}|(?:,{_GAP}(?:$|[,}}\]]|{_NOTE}|(?={_QUOTED_KEY.pattern}))|{_QUOTED_KEY.pattern}))")
-_AFTER_ITEM = re.compile(
-    rf"{_END}|,{_GAP}(?:$|[,}}\]\[{{{_QUOTES}0-9-]|{_NOTE}|true|false|null))|\s*+\n\s*+[{_DOUBLE}]"
-)
-_BARE_MEMBER = re.compile(rf"{_GAP},{_GAP}{_BARE}\s*+:\s*+{_VALUE_START}")
-_BARE_MEMBER_AFTER_SPACE = re.compile(rf"\s++{_BARE}\s*+:\s*+{_VALUE_START}")
-_ANY_BARE_MEMBER = re.compile(rf"{_GAP},{_GAP}{_BARE}\s*+:")
-# After a quote that does not end the string: another key, an expression, or a template, but hardly text.
-_UNCLEAR = re.compile(rf"\s*+(?:[:+=]|,\s*+{_BARE}\s*+:|{_TAG_TEXT})|\s++{_BARE}\s*+:")
-_LIKE_AN_END = re.compile(rf"\s++,|,(?:\S|\s*+[{_QUOTES}])")
 _MAX_LOST = 5
 _MAX_NAME_CHARS = 40
 
@@ -84,7 +34,7 @@ def repair_json(text: str, max_depth: int) -> Repaired | None:
     notes = writer.notes
     try:
         values = [value for value in _load(written, notes) if value]
-        if _SURROGATE_ESCAPE.search(written):
+        if patterns.SURROGATE_ESCAPE.search(written):
             values = json.loads(_without_surrogates(json.dumps(values, ensure_ascii=False)))
     except (ValueError, RecursionError):
         return None
@@ -177,11 +127,11 @@ class _Rewriter:
         """Undo changes to the text as a whole: wrappers and character references."""
         if text[:1] == "\ufeff":
             self._note("a byte order mark")
-        text = text.strip(_BLANKS)
-        if _ASSIGNMENT.match(text):
+        text = text.strip(patterns.BLANKS)
+        if patterns.ASSIGNMENT.match(text):
             self._note("an assignment before it")
-            text = _ASSIGNMENT.sub("", text, count=1)
-        if _ESCAPED_START.match(text):
+            text = patterns.ASSIGNMENT.sub("", text, count=1)
+        if patterns.ESCAPED_START.match(text):
             self._note("quotes written as character references")
             text = html.unescape(text)
         return text
@@ -303,8 +253,8 @@ class _Rewriter:
         self.expects = "key" if self.containers[-1].closer == "}" else "value"
 
     def _key(self, character: str) -> None:
-        quoted = _QUOTED_KEY.match(self.text, self.at)
-        bare = _BARE_KEY.match(self.text, self.at)
+        quoted = patterns.QUOTED_KEY.match(self.text, self.at)
+        bare = patterns.BARE_KEY.match(self.text, self.at)
         found = quoted or bare
         if found is None:
             raise _UnclearError
@@ -312,7 +262,7 @@ class _Rewriter:
             self._note("keys without quotes")
             self.bare_keys = True
         elif character != '"':
-            self._note("single quotes" if character in _SINGLE else "typographic quotes")
+            self._note("single quotes" if character in patterns.SINGLE else "typographic quotes")
         name = found[1].replace("\\/", "/")
         self.containers[-1].key = name
         self._begin_entry()
@@ -326,12 +276,12 @@ class _Rewriter:
         if in_array:
             self._begin_entry()
             self.drops = False
-        if character in "{[" and not _TAG.match(self.text, self.at):
+        if character in "{[" and not patterns.TAG.match(self.text, self.at):
             if self.drops:
                 raise _UnclearError
             self._open(character)
             return
-        if character in _TEXT:
+        if character in patterns.TEXT:
             self._string(character, in_array)
         else:
             self._bare_value(in_array)
@@ -342,24 +292,24 @@ class _Rewriter:
     def _bare_value(self, in_array: bool) -> None:
         """Read a number, a word of JSON, or text without quotes; what comes from a template is left out."""
         text = self.text
-        found = _NUMBER.match(text, self.at) or _BARE_VALUE.match(text, self.at)
-        tagged = _TAGGED_VALUE.match(text, self.at)
-        if _TAG.match(text, self.at) or (tagged and _TAG.search(tagged[0])):
+        found = patterns.NUMBER.match(text, self.at) or patterns.BARE_VALUE.match(text, self.at)
+        tagged = patterns.TAGGED_VALUE.match(text, self.at)
+        if patterns.TAG.match(text, self.at) or (tagged and patterns.TAG.search(tagged[0])):
             found, self.drops = tagged, True
             self._note("tags of templates")
         if found is None or not self._ends_value(found.end(), in_array):
             raise _UnclearError
         self.at = found.end()
         value = found[0].strip()
-        if self.drops or _EXPRESSION.match(value):
+        if self.drops or patterns.EXPRESSION.match(value):
             self.drops = True
-        elif value in _NO_VALUES:
+        elif value in patterns.NO_VALUES:
             self._write_null()
-        elif found.re is _NUMBER:
+        elif found.re is patterns.NUMBER:
             self.pieces.append(value)
-        elif value in _WORDS:
-            self.pieces.append(_WORDS[value])
-        elif _BARE_KEY_INSIDE.search(value) or (in_array and _SPACE.search(value)):
+        elif value in patterns.WORDS:
+            self.pieces.append(patterns.WORDS[value])
+        elif patterns.BARE_KEY_INSIDE.search(value) or (in_array and patterns.SPACE.search(value)):
             raise _UnclearError
         else:
             self._note("values without quotes")
@@ -375,9 +325,9 @@ class _Rewriter:
     def _ends_value(self, at: int, in_array: bool) -> bool:
         """Whether the text after a value goes on as that of an object or array."""
         if in_array:
-            return _AFTER_ITEM.match(self.text, at) is not None
-        bare = _ANY_BARE_MEMBER if self.bare_keys else _BARE_MEMBER
-        return bool(_AFTER_MEMBER.match(self.text, at) or bare.match(self.text, at))
+            return patterns.AFTER_ITEM.match(self.text, at) is not None
+        bare = patterns.ANY_BARE_MEMBER if self.bare_keys else patterns.BARE_MEMBER
+        return bool(patterns.AFTER_MEMBER.match(self.text, at) or bare.match(self.text, at))
 
     def _string(self, quote: str, in_array: bool) -> None:
         """Read to the quote after which the text goes on as JSON; quotes before it are unescaped ones of the text."""
@@ -385,7 +335,7 @@ class _Rewriter:
         parts: list[str] = []
         opened = False
         while True:
-            run = _TEXT[quote].match(text, at)
+            run = patterns.TEXT[quote].match(text, at)
             assert run is not None
             parts.append(run[0] if quote == '"' else run[0].replace('"', '\\"'))
             at = run.end()
@@ -396,7 +346,7 @@ class _Rewriter:
                 continue
             ends = self._ends_value(at + 1, in_array)
             if not ends and not in_array and not text[at - 1].isdigit():
-                ends = _BARE_MEMBER_AFTER_SPACE.match(text, at + 1) is not None
+                ends = patterns.BARE_MEMBER_AFTER_SPACE.match(text, at + 1) is not None
             if ends:
                 break
             opened = _pair_quote(text, self.at + 1, at, opened)
@@ -406,13 +356,13 @@ class _Rewriter:
         if opened:
             raise _UnclearError
         if quote != '"':
-            self._note("single quotes" if quote in _SINGLE else "typographic quotes")
+            self._note("single quotes" if quote in patterns.SINGLE else "typographic quotes")
         self.at = at + 1
         self.pieces.append(f'"{self._without_controls("".join(parts))}"')
 
     def _escape(self, at: int, parts: list[str]) -> int:
         """Read an escape; one that JSON lacks stands for the character, unless other languages read it otherwise."""
-        escape = _ESCAPE.match(self.text, at)
+        escape = patterns.ESCAPE.match(self.text, at)
         if escape:
             parts.append(escape[0])
             return escape.end()
@@ -423,10 +373,10 @@ class _Rewriter:
         return at + 2
 
     def _without_controls(self, text: str) -> str:
-        if _CONTROL.search(text) is None:
+        if patterns.CONTROL.search(text) is None:
             return text
         self._note("control characters in strings")
-        return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+        return patterns.CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
     def _begin_entry(self) -> None:
         self.containers[-1].start = len(self.pieces)
@@ -443,14 +393,14 @@ class _Rewriter:
     def _skip(self) -> None:
         """Skip white space, comments, markup, and the tags of templates between members."""
         while True:
-            space = _SPACE.match(self.text, self.at)
+            space = patterns.SPACE.match(self.text, self.at)
             if space:
                 self.at = space.end()
-            if self.containers and self.expects != "value" and (tag := _TAG.match(self.text, self.at)):
+            if self.containers and self.expects != "value" and (tag := patterns.TAG.match(self.text, self.at)):
                 self._note("tags of templates")
                 self.at = tag.end()
                 continue
-            markup = _MARKUP.match(self.text, self.at)
+            markup = patterns.MARKUP.match(self.text, self.at)
             if markup is None:
                 return
             self._note("comments or markup")
@@ -464,7 +414,7 @@ class _Rewriter:
         after = self.comment_end + 3
         if after > len(self.text):
             return opening.end()
-        wraps = _BRACKET.match(self.text, opening.end()) and not _BRACKET.match(self.text, after)
+        wraps = patterns.BRACKET.match(self.text, opening.end()) and not patterns.BRACKET.match(self.text, after)
         return opening.end() if wraps else after
 
     def _note(self, what: str) -> None:
@@ -474,11 +424,11 @@ class _Rewriter:
 def _pair_quote(text: str, start: int, at: int, opened: bool) -> bool:
     """Take a quote for one of the text; returns whether a quotation is open after it. Quotations that do not pair are unclear."""
     before, after = text[at - 1 : at] if at > start else "", text[at + 1 : at + 2]
-    if text[at] in _SINGLE and before.isalnum() and after.isalnum():
+    if text[at] in patterns.SINGLE and before.isalnum() and after.isalnum():
         return opened  # an apostrophe
-    if before.isdigit() and not opened and not _LIKE_AN_END.match(text, at + 1):
+    if before.isdigit() and not opened and not patterns.LIKE_AN_END.match(text, at + 1):
         return False  # inches
-    if _UNCLEAR.match(text, at + 1) or text[max(start, at - 8) : at].rstrip()[-1:] in ("{", "["):
+    if patterns.UNCLEAR.match(text, at + 1) or text[max(start, at - 8) : at].rstrip()[-1:] in ("{", "["):
         raise _UnclearError
     closes = not before.isspace() and before != ":"
     opens = before == "=" or not (after.isspace() or after in ",;:.!?)]}")

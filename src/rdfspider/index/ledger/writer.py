@@ -7,6 +7,7 @@ what it added before. Other processes read at the same time (`reader.py`), and s
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -23,7 +24,7 @@ from rdfspider.index.identity.evidence import Claim
 from rdfspider.results import NameKind, Role
 
 _CACHE_KIB = 65_536
-_JOURNAL_BYTES = 64_000_000
+_JOURNAL_BYTES = 16_000_000
 """The disk space that SQLite's log keeps after a large commit."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -475,6 +476,10 @@ class Ledger:
 
     def close(self) -> None:
         """Close the database; uncommitted changes are lost."""
+        with suppress(sqlite3.Error):
+            # Readers that are still open would keep SQLite from removing its journal.
+            self._db.execute("ROLLBACK")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._db.close()
 
 

@@ -51,9 +51,11 @@ def find_newest(folder: Path) -> Path | None:
     return folder / f"{numbers[-1]:06}" if numbers else None
 
 
-def remove_old(folder: Path, keep: int = 2) -> None:
-    """Remove all but the newest snapshots, except held ones, and what killed writers have left. Only for the writer."""
-    for number in _list_numbers(folder)[:-keep]:
+def remove_old(folder: Path) -> None:
+    """Remove all snapshots but the newest, except held ones, and what killed writers have left. Only for the writer.
+
+    The newest has its files in common with the store; an older one keeps files that the store has merged into others."""
+    for number in _list_numbers(folder)[:-1]:
         path = folder / f"{number:06}"
         descriptor = open_alone(path)
         if descriptor is None:

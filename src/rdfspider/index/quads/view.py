@@ -41,6 +41,7 @@ _BATCH_CHARS = 32_000_000
 # A larger batch is written before the next one is read: a page may take a hundred megabytes, and several times that while it is
 # written.
 _MAX_ASIDE_CHARS = 48_000_000
+_LOGS_KEPT = 2
 
 
 class QuadView:
@@ -104,7 +105,7 @@ class QuadView:
                     store.remove_graph(NamedNode(graph))
         # From now on no reader may find them, so no older snapshot is kept, even if a previous run was killed here.
         self._take_snapshot()
-        remove_old(self._paths.snapshots, keep=1)
+        remove_old(self._paths.snapshots)
         self._is_at_rest = False
 
     def commit(self, cursors: Cursors) -> None:
@@ -233,6 +234,9 @@ class QuadView:
 
 def _open_store(paths: IndexPaths) -> Store:
     paths.quads.mkdir(parents=True, exist_ok=True)
+    # RocksDB keeps a log of its work for each of the last thousand times that it was opened.
+    for log in sorted(paths.quads.glob("LOG.old.*"))[:-_LOGS_KEPT]:
+        log.unlink(missing_ok=True)
     try:
         return Store(str(paths.quads))
     except OSError as error:
