@@ -10,9 +10,9 @@
 - known: the number of pages that describe the thing, and of pages that link to it.
 - all words: results that have all words of the query come before those that lack one.
 
-All weights were tried by `benchmarks/bench_relevance.py --tune`, each at a half, three quarters, four thirds and twice its value, on
-queries about one half of the hosts of real pages. `label`, `document`, `page` and `same_label` are what it learnt; the others, which
-were set by hand first, are the best as they are, or make no difference there. `ALL_WORDS` is a rule, not a weight.
+All weights were tried by `benchmarks/bench_relevance.py --tune`, each at a half, three quarters, four thirds and twice its value,
+on queries about one half of the hosts of real pages. `label`, `document`, `page` and `same_label` are what it learnt; the others,
+which were set by hand first, are the best as they are, or make no difference there. `ALL_WORDS` is a rule, not a weight.
 """
 
 from collections.abc import Mapping, Sequence
