@@ -258,7 +258,8 @@ class RunConfig:
     group_pages: int = 32
     """Pages that are made durable together."""
     extract_timeout_s: float = 30.0
-    """Seconds after which the process that extracts a long page is killed."""
+    """Seconds of processor time after which the process that extracts a long page is killed; or ten times as long by the clock,
+    should it hang without using any."""
     min_free_bytes: int = 500_000_000
     """A shard pauses while its disk has less free space."""
 

@@ -243,7 +243,7 @@ def test_a_crawl_goes_on_when_nobody_reads_what_it_says(endless: Web, tmp_path: 
     with subprocess.Popen([*line, *quick(endless)], stderr=subprocess.PIPE) as process:
         assert process.stderr is not None
         process.stderr.close()
-        assert process.wait(60) == 0
+        assert process.wait(60) in (0, 1), "1 where it was too busy to fetch a page"
     assert read_status(tmp_path / "crawl").reason == "time"
 
 
@@ -288,7 +288,7 @@ def test_a_pause_does_not_wait_for_who_has_asked_nobody_yet(tmp_path: Path) -> N
 def test_a_crawl_of_which_nothing_came_says_so(run: Run, tmp_path: Path) -> None:
     with Web(lambda host, path, headers: Answer(404)) as web:
         code, _, err = run("crawl", "http://a.test/", "--dir", tmp_path / "crawl", *quick(web))
-    assert code == 0
+    assert code == 1
     assert err.splitlines()[-1] == "rdfspider: not a single page could be fetched from any seed (404 1)"
 
 

@@ -65,7 +65,7 @@ def test_a_stop_waits_for_no_server_and_loses_nothing(tmp_path: Path) -> None:
             assert "Traceback" not in crawling.stderr()
         # The time is counted over all runs, so this one is over as soon as its requests are under way.
         with Crawling(folder, *flags, "--time", read_status(folder).elapsed_s + 4, **PATIENT) as crawling:
-            assert crawling.wait() == 0, crawling.stderr()
+            assert crawling.wait() == 1, crawling.stderr()
         assert read_status(folder).reason == "time"
         assert not [exchange for exchange in pages_of(web.log) if not exchange.agent_left and exchange.status == 200]
         held.free.set()

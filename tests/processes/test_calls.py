@@ -55,6 +55,19 @@ def test_what_goes_wrong_is_told_apart(calls: KillableCalls) -> None:
     assert calls.call(int, "8") == 8
 
 
+def test_processor_time_is_limited_and_waiting_is_not() -> None:
+    """A busy machine lets a process wait, too."""
+    calls = KillableCalls(600, cpu_s=0.5)
+    try:
+        assert calls.call(time.sleep, 1.0) is None
+        with pytest.raises(CallError, match=r"^it took more than 0\.5 s of processor time$") as slow:
+            calls.call(sum, range(10**12))
+        assert slow.value.code == "too-slow"
+        assert calls.call(int, "8") == 8
+    finally:
+        calls.close()
+
+
 def test_one_that_died_between_two_jobs_is_replaced(calls: KillableCalls) -> None:
     first = calls.call(os.getpid)
     os.kill(first, signal.SIGKILL)

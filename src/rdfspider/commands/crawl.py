@@ -22,6 +22,9 @@ from rdfspider.crawl.status import Status, encode_status
 from rdfspider.crawl.summary import warn_of_nothing, write_line, write_place, write_summary
 from rdfspider.errors import UsageError
 
+# The exit code of a crawl that has ended by itself, and has not fetched a single page in all its runs.
+_NOTHING_EXIT = 1
+
 
 def crawl(
     seeds: Annotated[
@@ -102,9 +105,11 @@ def run_crawl(found: Crawl, *, as_json: bool = False) -> int:
         status = found.run(progress.show)
     if status.state == RunState.STOPPED:
         say("stopped; run the same command to go on")
+    code = EXIT_CODES.get(status.reason, 0)
     if warning := warn_of_nothing(status):
         say(warning)
-    return 128 + signal.SIGPIPE if progress.is_unread else EXIT_CODES.get(status.reason, 0)
+        code = code or _NOTHING_EXIT
+    return 128 + signal.SIGPIPE if progress.is_unread else code
 
 
 class _CrawlProgress:

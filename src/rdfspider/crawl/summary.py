@@ -121,6 +121,9 @@ def warn_of_nothing(status: Status) -> str:
     reasons = {**totals.statuses, **totals.errors}
     if totals.disallowed:
         reasons["disallowed"] = totals.disallowed
+    if totals.pages and not reasons:
+        # All its pages were imported, and there was nothing to fetch.
+        return ""
     return f"not a single page could be fetched from any seed{f' ({write_counts(reasons)})' if reasons else ''}"
 
 

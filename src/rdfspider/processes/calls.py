@@ -24,7 +24,7 @@ from rdfspider.processes.child import (
     RestartedChild,
     make_command,
 )
-from rdfspider.processes.confinement import limit_resources, read_resident_bytes
+from rdfspider.processes.confinement import CPU_SIGNAL, limit_resources, read_resident_bytes
 from rdfspider.processes.framing import READY, ParentPipe
 
 # The address space of a call; 16 MB of the worst markup need about half of it.
@@ -40,6 +40,8 @@ class CallFailure(StrEnum):
     TOO_SLOW = "too-slow"
     OUT_OF_MEMORY = "out-of-memory"
     CRASHED = "crashed"
+    NOT_STARTED = "not-started"
+    """There is no process for it, so nothing is known of the call."""
 
 
 class CallError(UnansweredError):
@@ -54,13 +56,19 @@ class KillableCalls:
     """One process for calls; any thread may use it."""
 
     def __init__(
-        self, timeout_s: float, wait_turn_s: float | None = None, variables: Mapping[str, str] | None = None
+        self,
+        timeout_s: float,
+        wait_turn_s: float | None = None,
+        variables: Mapping[str, str] | None = None,
+        *,
+        cpu_s: float = 0.0,
     ) -> None:
-        """A call may take `timeout_s`, and wait for `wait_turn_s` for earlier calls, by default forever. `variables` are added to
-        the environment of the process."""
+        """A call may take `timeout_s`, of which `cpu_s` on a processor (0 for all), and wait for `wait_turn_s` for earlier calls,
+        by default forever. `variables` are added to the environment of the process."""
         self._timeout_s = timeout_s
+        self._cpu_s = cpu_s
         self._child = RestartedChild(
-            lambda: _CallChild(timeout_s, variables or {}), lambda answer: answer[:1] == _SPENT, wait_turn_s
+            lambda: _CallChild(timeout_s, cpu_s, variables or {}), lambda answer: answer[:1] == _SPENT, wait_turn_s
         )
 
     @property
@@ -77,7 +85,12 @@ class KillableCalls:
             raise UnansweredError("others are being answered before this: try again in a moment") from None
         except TimeoutError as error:
             raise CallError(CallFailure.TOO_SLOW, f"it took more than {self._timeout_s:g} s") from error
-        except (NotStartedError, DiedError) as error:
+        except NotStartedError as error:
+            raise CallError(CallFailure.NOT_STARTED, f"the process to read it {error}") from error
+        except DiedError as error:
+            if error.status == -CPU_SIGNAL:
+                reason = f"it took more than {self._cpu_s:g} s of processor time"
+                raise CallError(CallFailure.TOO_SLOW, reason) from error
             raise CallError(CallFailure.CRASHED, f"the process that read it {error}") from error
         returned, failure = pickle.loads(memoryview(answer)[1:])
         if isinstance(failure, RdfspiderError):
@@ -98,11 +111,11 @@ class KillableCalls:
 class _CallChild(Child):
     """A process for calls, with a temporary folder that is removed with it."""
 
-    def __init__(self, timeout_s: float, variables: Mapping[str, str]) -> None:
+    def __init__(self, timeout_s: float, cpu_s: float, variables: Mapping[str, str]) -> None:
         # The parent removes it, because a killed process cannot.
         self._folder = tempfile.TemporaryDirectory(prefix="rdfspider-calls-", ignore_cleanup_errors=True)
         try:
-            command = make_command(__name__, str(timeout_s), self._folder.name)
+            command = make_command(__name__, str(timeout_s), str(cpu_s), self._folder.name)
             super().__init__(command, has_session=False, env={**os.environ, **variables})
         except BaseException:
             self._folder.cleanup()
@@ -116,14 +129,14 @@ class _CallChild(Child):
 
 
 def main() -> None:
-    """Answer calls in the child, with the arguments `TIMEOUT FOLDER`, until the parent closes the pipe."""
-    timeout_s, folder = float(sys.argv[1]), sys.argv[2]
+    """Answer calls in the child, with the arguments `TIMEOUT CPU FOLDER`, until the parent closes the pipe."""
+    timeout_s, cpu_s, folder = float(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
     tempfile.tempdir = folder
     pipe = ParentPipe()
     pipe.send(READY)
     with suppress(BrokenPipeError):
         while (message := pipe.receive()) is not None:
-            with limit_resources(timeout_s, _MEMORY_BYTES):
+            with limit_resources(timeout_s, _MEMORY_BYTES, cpu_s):
                 answer = _answer(message)
             pipe.send(answer)
     # The parent may have been killed before it could remove the folder.

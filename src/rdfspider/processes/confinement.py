@@ -25,6 +25,8 @@ _PARENT_LOOK_S = 1.0
 # The parent kills the process at its time limit; if it cannot, the kernel does so this much later.
 _GRACE_S = 5.0
 _PAGE_BYTES = resource.getpagesize()
+CPU_SIGNAL = signal.SIGPROF
+"""What ends a process that has used up its processor time."""
 
 
 class _Instruction(ctypes.Structure):
@@ -73,17 +75,21 @@ def forbid_network() -> bool:
 
 
 @contextmanager
-def limit_resources(timeout_s: float, memory_bytes: int) -> Iterator[None]:
+def limit_resources(timeout_s: float, memory_bytes: int, cpu_s: float = 0.0) -> Iterator[None]:
     """Within this context, limit the total address space of the process, and end it some time after the timeout, in case its
-    parent, which kills it at the timeout, is gone."""
-    # Code that ran here before may have changed the handler.
+    parent, which kills it at the timeout, is gone. With `cpu_s`, it also ends, by CPU_SIGNAL, when it has used so much processor
+    time."""
+    # Code that ran here before may have changed the handlers.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.signal(CPU_SIGNAL, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, timeout_s + _GRACE_S)
+    signal.setitimer(signal.ITIMER_PROF, cpu_s)
     _set_limit(resource.RLIMIT_AS, memory_bytes)
     try:
         yield
     finally:
         _set_limit(resource.RLIMIT_AS, resource.RLIM_INFINITY)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 

@@ -36,24 +36,35 @@ _STATEMENT_CHARS = 64 * 1024**2
 # No crawl has more crashing pages; the oldest are forgotten, as a user may have killed the shard during their extraction.
 _MAX_POISON_PAGES = 1_000
 _MAX_URL_BYTES = 1 << 16
+# A page may take so many times its processor time by the clock: the machine may be busy, but a process that hangs uses none.
+_WALL_FACTOR = 10.0
+# How often, and after how many seconds each, a page is tried again for which no process could be started.
+_STARTS, _START_PAUSE_S = 30, 1.0
 
 
 class LargePages:
     """Extracts the large pages of a shard; `extract` may be called concurrently, and pages take turns."""
 
-    def __init__(self, timeout_s: float) -> None:
-        self._calls = KillableCalls(timeout_s)
-        self._second = SecondReading(timeout_s)
+    def __init__(self, cpu_s: float) -> None:
+        """`cpu_s` is the processor time for one page."""
+        self._calls = KillableCalls(_WALL_FACTOR * cpu_s, cpu_s=cpu_s)
+        self._second = SecondReading(cpu_s)
+        self._is_closed = False
         # Calls to the process block, so they run in a thread and not in the event loop.
         self._thread = ThreadPoolExecutor(1, "large-pages")
         self.waiting_bytes = 0
         """The bodies of the pages that are in the process or wait for it."""
 
     async def extract(self, page: Page, config: ExtractConfig) -> Extraction:
-        """Extract a page; its time limit starts when its turn comes."""
-        found = await self._wait_for(page, extract_by, self._calls, self._second, page, config)
-        assert isinstance(found, Extraction)
-        return found
+        """Extract a page; its time limit starts when its turn comes. A machine that cannot start a process now may do so soon."""
+        starts = 1
+        while True:
+            found: Extraction = await self._wait_for(page, extract_by, self._calls, self._second, page, config)
+            is_started = all(problem.code != CallFailure.NOT_STARTED for problem in found.problems)
+            if is_started or self._is_closed or starts == _STARTS:
+                return found
+            starts += 1
+            await asyncio.sleep(_START_PAUSE_S)
 
     async def query(self, query: str, page: Page, nquads: str) -> list[str] | Problem:
         """Return the URLs that a query finds in the data of a page, or the Problem if it fails."""
@@ -70,6 +81,7 @@ class LargePages:
 
     def close(self) -> None:
         """Kill the process; waiting pages are not extracted."""
+        self._is_closed = True
         self._thread.shutdown(wait=False, cancel_futures=True)
         # First, or else the page whose process is killed now would be read again.
         self._second.close()

@@ -299,6 +299,17 @@ def test_the_time_that_is_used_up_is_told(tmp_path: Path) -> None:
     assert answer.endswith("not fetched while the crawl has all its 2 seconds (crawl.time_s)")
 
 
+def test_a_page_that_could_not_be_extracted_says_so(tmp_path: Path) -> None:
+    site = Site()
+    site.add("http://a.test/", Answer(body=b"<p class=h-card><b itemscope itemprop=x>word" * 40_000))
+    folder = tmp_path / "crawl"
+    with Web(site) as web:
+        flags = ["--delay", 0, "--shards", 1, "--set", "run.extract_timeout_s=0.1", *web.resolve(EVERYWHERE)]
+        crawl(folder, "http://a.test/", *flags)
+    found = Crawl.open(folder).why("http://a.test/")
+    assert found.answer == "fetched, but nothing could be extracted: it took more than 0.1 s of processor time"
+
+
 def test_a_page_that_came_cut_off_says_so(tmp_path: Path) -> None:
     site = Site()
     site.add("http://a.test/", make_page("http://a.test/"))

@@ -141,9 +141,12 @@ class Obstacles:
     robots: RobotsState | None = None
 
 
-def answer_done(entry: UrlEntry, target: str, truncated: str) -> str:
-    """Describe a URL with a final response; `target` and `truncated` come from the archive."""
-    if entry.reason == Reason.FETCHED:
+def answer_done(entry: UrlEntry, target: str, truncated: str, unread: str = "") -> str:
+    """Describe a URL with a final response; its target, why it is truncated, and why nothing could be extracted from it come from
+    the archive."""
+    if entry.reason == Reason.FETCHED and unread:
+        sentence = f"fetched, but nothing could be extracted: {unread}"
+    elif entry.reason == Reason.FETCHED:
         sentence = f"fetched: {_count(entry.quads, 'statement')}"
     elif entry.reason == Reason.IMPORTED:
         captured = f", captured {datetime.fromtimestamp(entry.captured, UTC):%Y-%m-%d}" if entry.captured else ""

@@ -38,12 +38,15 @@ from rdfspider.fetch.robots import PRODUCT, RobotsTxt
 from rdfspider.frontier.entries import UrlEntry, UrlState
 from rdfspider.frontier.keys import from_url_id, origin_of
 from rdfspider.frontier.reader import FrontierReader
+from rdfspider.processes.calls import CallFailure
 from rdfspider.records import RobotsState
 from rdfspider.urls import host_of
 from rdfspider.ways import TRAP_EXEMPT_WAYS, Way
 
 # The maximum number of pages to list between a URL and its seed.
 _MAX_STEPS = 20
+# Problems of pages from which nothing was extracted.
+_UNREAD = frozenset(map(str, CallFailure))
 
 
 def explain_url(frontiers: Frontiers, text: str) -> Explanation:
@@ -198,7 +201,10 @@ def _explain(case: _Case, entry: UrlEntry | None, notes: tuple[str, ...]) -> Exp
 def _answer_known(case: _Case, entry: UrlEntry, fetch: Outcome | None, place: tuple[int, int] | None) -> str:
     match entry.state:
         case UrlState.DONE:
-            return answer_done(entry, fetch.target if fetch else "", fetch.truncated if fetch else "")
+            if fetch is None:
+                return answer_done(entry, "", "")
+            unread = next((problem.message for problem in fetch.problems if problem.code in _UNREAD), "")
+            return answer_done(entry, fetch.target, fetch.truncated, unread)
         case UrlState.FAILED:
             return answer_failed(entry)
         case UrlState.DISALLOWED:
