@@ -215,6 +215,10 @@ class _Coordination:
         """Whether the crawl has ended by its time limit, and the indexer has had its moment."""
         return self._coordinator.ended == EndReason.TIME and self._has_ended_for(_STOP_S)
 
+    def _is_overdue(self) -> bool:
+        """Whether the crawl was stopped, and its shards have had their moment; one that ends by itself waits for them."""
+        return self._is_time_over() or (self._is_cut_short() and self._has_ended_for(_STOP_S))
+
     def _has_ended_for(self, seconds: float) -> bool:
         return self._ended_at is not None and time.monotonic() >= self._ended_at + seconds
 
@@ -269,13 +273,13 @@ class _Coordination:
             self._write_present()
 
     def _stop_supervisors(self) -> None:
-        """Restart no shard once the crawl is over. Running ones end by themselves; one that does not is killed, which loses
-        nothing."""
+        """Restart no shard once the crawl is over. Running ones end by themselves; after a stop, one that does not is killed,
+        which loses nothing."""
         if not self._coordinator.ended:
             return
         self._ended_at = self._ended_at or time.monotonic()
         for shard in self._shards:
-            if self._has_ended_for(_STOP_S):
+            if self._is_overdue():
                 shard.kill()
             else:
                 shard.stop()
