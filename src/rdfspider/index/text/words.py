@@ -15,7 +15,7 @@ from rdfspider.index.text.fields import RUN_FIELDS, STEM_FIELDS, WORD_FIELDS
 from rdfspider.index.text.ranking import Weights, is_frequent, rate_rarity
 
 # Documents that lack a word are looked for by words, the rarest first, that together so large a share of all documents has.
-_MAX_SHARE, _MIN_SEARCHED = 0.1, 10_000
+_MAX_SHARE, _MIN_SEARCHED = 0.03, 10_000
 _MAX_KNOWN = 10_000
 
 
