@@ -26,6 +26,8 @@ class Reason(StrEnum):
     """The page says that it does not exist."""
     IMPORTED = "imported"
     """It was imported from an external archive."""
+    LOST = "lost"
+    """The archive has lost its records, so it is fetched again."""
     SITEMAP = "sitemap"
     CONTEXT = "context"
     NO_SITEMAP = "no-sitemap"

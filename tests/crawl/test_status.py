@@ -17,6 +17,7 @@ from rdfspider.crawl.status import (
     sum_beats,
     write_status,
 )
+from rdfspider.crawl.summary import write_summary
 from rdfspider.frontier.entries import HostEntry
 
 
@@ -145,10 +146,22 @@ def test_a_crawl_whose_process_is_gone_has_died(tmp_path: Path) -> None:
 
 def test_before_the_first_run(tmp_path: Path) -> None:
     assert read_status(tmp_path).state == "new"
-    (tmp_path / "status.json").write_text("{")
-    assert read_status(tmp_path).state == "new"
     with hold_folder(tmp_path):
         assert read_status(tmp_path).state == "running"
+
+
+@pytest.mark.parametrize("content", [b"{", b"", b'{"state": "\xff"}', b"\xff\xfe"])
+def test_a_damaged_status_is_not_that_of_a_new_crawl(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "status.json").write_bytes(content)
+    status = read_status(tmp_path)
+    assert (status.state, status.is_over) == ("unknown", True)
+    assert f"status.json is damaged; `rdfspider doctor --dir {tmp_path}` mends" in status.reason
+    assert write_summary(status) == [f"unknown: {status.reason}"]
+
+
+def test_a_missing_status_is_not_that_of_a_new_crawl_if_there_are_frontiers(tmp_path: Path) -> None:
+    (tmp_path / "shards/000/frontier").mkdir(parents=True)
+    assert "status.json is missing" in read_status(tmp_path).reason
 
 
 def test_a_new_run_knows_what_the_crawl_has_and_not_what_the_last_run_did() -> None:

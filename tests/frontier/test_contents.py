@@ -110,7 +110,7 @@ def test_a_page_that_the_archive_has_lost_releases_its_content(pages: Pages, clo
         assert pages.frontier.lease() is None
         pages.frontier.commit()
         assert pages.frontier.counts.scheduled == 2
-    assert pages.frontier.restarts.reschedule_after("facts-1", 100) == 1
+    assert pages.frontier.restarts.reschedule_lost(lambda segment, offset: (segment, offset) >= ("facts-1", 100)) == 1
     assert pages.frontier.contents.claim(pack_digest(lost), "http://b.test/") == "http://b.test/"
     assert pages.frontier.contents.claim(pack_digest(kept), "http://b.test/") == "http://a.test/kept"
 

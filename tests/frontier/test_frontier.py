@@ -401,7 +401,7 @@ def test_urls_of_a_damaged_archive_are_scheduled_again(open_frontier: OpenFronti
         verdict = frontier.release(lease, capture(lease.url))
         frontier.finish(lease, verdict, PageFacts(quads=10, position=(segment, number * 100)))
     frontier.commit()
-    assert frontier.restarts.reschedule_after("facts-1", 100) == 2
+    assert frontier.restarts.reschedule_lost(lambda segment, offset: segment == "facts-1" and offset >= 100) == 2
     assert (frontier.counts.scheduled, frontier.counts.done, frontier.counts.pages) == (2, 2, 2)
     assert frontier.counts.quads == 20
     crawler.run()

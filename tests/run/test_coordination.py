@@ -97,7 +97,7 @@ def test_a_damaged_shard_ends_the_crawl(tmp_path: Path, pattern: str) -> None:
         damaged = list((folder / "shards/000/frontier").glob(pattern))
         for path in damaged:
             path.write_bytes(bytes(path.stat().st_size))
-        with pytest.raises(UsageError, match=r"shards/000/frontier is damaged: put a sound copy of all of"):
+        with pytest.raises(UsageError, match=r"shards/000/frontier is damaged: `rdfspider doctor --dir "):
             Crawl.create(folder, pages=0).run()
     assert damaged
     status = Crawl.open(folder).status()

@@ -66,15 +66,16 @@ def list_segments(folder: Path) -> dict[str, Segment]:
 
 
 def read_outcomes(
-    path: Path, source: str, start: int, stop: int, *, now: float | None = None
+    path: Path, source: str, start: int, stop: int, *, now: float | None = None, has_prerequisites: bool = False
 ) -> Iterator[Outcome | Damage]:
-    """Read the outcomes that begin in a range; `start` is 0 or the `end` of an earlier one.
+    """Read the outcomes that begin in a range; `start` is 0 or the `end` of an earlier one. Those of prerequisites are left out
+    unless `has_prerequisites`.
 
     Afterwards, continue at `stop`, since the last records may belong to no outcome. UsageError if the file cannot be opened. A
     page whose `unavailable_after` is at or before `now` (in seconds since 1970) gets the effect REMOVE.
     """
     now = time.time() if now is None else now
-    for item in _read_groups(path, start, stop):
+    for item in _read_groups(path, start, stop, has_prerequisites=has_prerequisites):
         yield item if isinstance(item, Damage) else _make_outcome(*item, source, now)
 
 
@@ -152,7 +153,7 @@ def _warn_once(message: str) -> None:
 
 
 def _read_groups(
-    path: Path, start: int, stop: int, max_block_bytes: int = _MAX_BLOCK_BYTES
+    path: Path, start: int, stop: int, max_block_bytes: int = _MAX_BLOCK_BYTES, *, has_prerequisites: bool = False
 ) -> Iterator[tuple[_Metadata, int] | Damage]:
     """Read metadata records with the conversions after them, and where the next outcome begins."""
     with WarcFile(path) as archive:
@@ -164,7 +165,11 @@ def _read_groups(
                 # After damage, a conversion may belong to a metadata record that was unreadable.
                 if found is not None and item.key == found.key:
                     found.conversions.append(item)
-            elif not isinstance(item, _Metadata) or item.attributes.get("reason") not in PREREQUISITE_REASONS:
+            elif (
+                has_prerequisites
+                or not isinstance(item, _Metadata)
+                or item.attributes.get("reason") not in PREREQUISITE_REASONS
+            ):
                 if found is not None:
                     yield found, item.position
                 found = item if isinstance(item, _Metadata) else None

@@ -19,6 +19,7 @@ _MAX_RELATION_CHARS = 100
 _FRAMES = frozenset({"iframe", "frame"})
 _PLAIN_END = " L a/@href"
 _REDIRECT_END = " R Location:"
+_RELATION = "@href rel="
 _LINE_END = "\r\n"
 _LINK_START = f"{_LINE_END}outlink: "
 _UNTIL = "unavailable_after "
@@ -151,9 +152,12 @@ def read_metadata(block: str) -> dict[str, Any]:
     for line in lines:
         name, _, value = line.partition(": ")
         if name == "outlink":
-            outlinks.append(value.partition(" ")[0])
+            target, _, rest = value.partition(" ")
+            outlinks.append(target)
             if value.endswith(_REDIRECT_END):
-                found["target"] = outlinks[-1]
+                found["target"] = target
+            elif relation := rest.partition(_RELATION)[2]:
+                found.setdefault("relations", {})[target] = relation
         elif (field := _ONCE.get(name)) is not None:
             if field.attribute not in found and field.read:
                 found[field.attribute] = field.read(value)

@@ -17,6 +17,7 @@ from typing import BinaryIO, NamedTuple, cast
 from fastwarc.stream_io import GzipReader
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
+from rdfspider.archive.filling import MIN_BYTES
 from rdfspider.archive.metadata import read_payload_position
 from rdfspider.archive.segments import Position, SegmentKind, find_newest, kind_of, parse_name, read_committed
 from rdfspider.archive.volumes import Volumes
@@ -76,6 +77,25 @@ def find_sound_length(path: Path, limit: int) -> int:
         while position < limit and (end := _find_member_end(data, position, limit)) is not None:
             position = end
         return position
+
+
+def find_damages(path: Path, length: int) -> list[tuple[int, int]]:
+    """Return the ranges of a segment's bytes, up to a length, that belong to no complete record with a correct checksum. One that
+    is too short to be filled takes in the record after it."""
+    found: list[tuple[int, int]] = []
+    if not length:
+        return found
+    with _map_file(path, length) as data:
+        position = 0
+        while position < length:
+            end = _find_member_end(data, position, length)
+            is_short = bool(found) and found[-1][1] == position and position - found[-1][0] < MIN_BYTES
+            if end is None or is_short:
+                end = end or _find_member(data, position + 1, length)
+                start = found.pop()[0] if found and found[-1][1] == position else position
+                found.append((start, end))
+            position = end
+    return found
 
 
 def has_sound_end(path: Path, length: int) -> bool:
@@ -155,6 +175,15 @@ def _merge(positions: Iterable[Position]) -> list[Position]:
     for segment, offset in positions:
         first[segment] = min(offset, first.get(segment, offset))
     return [Position(segment, offset) for segment, offset in first.items()]
+
+
+def _find_member(data: mmap.mmap, start: int, stop: int) -> int:
+    """Return where the next record seems to begin; `stop` if none does."""
+    while (start := data.find(GZIP_MAGIC, start, stop)) >= 0:
+        if begins_gzip_record(data, start):
+            return start
+        start += 1
+    return stop
 
 
 def _find_member_end(data: mmap.mmap, start: int, stop: int) -> int | None:

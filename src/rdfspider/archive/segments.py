@@ -78,7 +78,7 @@ def read_committed(folder: Path) -> dict[str, int]:
         return dict(msgspec.json.decode(path.read_bytes(), type=_Committed).segments)
     except FileNotFoundError:
         return {}
-    except msgspec.DecodeError as error:
+    except ValueError as error:
         raise UsageError(f"{path}: it does not say what may be read; run the crawl again to repair it") from error
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error

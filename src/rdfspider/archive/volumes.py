@@ -172,7 +172,7 @@ def _read_note(home: Path) -> _Note | None:
         with (home / _NOTE_NAME).open("rb") as file:
             note = msgspec.json.decode(file.read(), type=_Note)
             return note if note.inode == os.fstat(file.fileno()).st_ino else None
-    except (FileNotFoundError, msgspec.DecodeError):
+    except (FileNotFoundError, ValueError):
         return None
 
 

@@ -27,9 +27,12 @@ def status(*, folder: Folder, as_json: AsJson = False) -> None:
     if as_json:
         typer.echo(encode_status(found))
     else:
-        place = () if found.state == RunState.NEW else write_place(found, folder)
+        is_empty = found.state in (RunState.NEW, RunState.UNKNOWN)
+        place = () if is_empty else write_place(found, folder)
         for line in (*write_summary(found), *write_shards(found, time.time()), *place):
             typer.echo(line)
+    if found.state == RunState.UNKNOWN:
+        raise typer.Exit(1)
 
 
 def pause(*, folder: Folder) -> None:

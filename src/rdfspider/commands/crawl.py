@@ -19,11 +19,11 @@ from rdfspider.crawl.budgets import EndReason
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.settings import Asked, find_name, load_config
 from rdfspider.crawl.status import Status, encode_status
-from rdfspider.crawl.summary import warn_of_nothing, write_line, write_place, write_summary
+from rdfspider.crawl.summary import warn_of_index, warn_of_nothing, write_line, write_place, write_summary
 from rdfspider.errors import UsageError
 
-# The exit code of a crawl that has ended by itself, and has not fetched a single page in all its runs.
-_NOTHING_EXIT = 1
+# The exit code of a crawl that has ended by itself, and has not fetched a single page in all its runs, or has not indexed all.
+_INCOMPLETE_EXIT = 1
 
 
 def crawl(
@@ -108,7 +108,10 @@ def run_crawl(found: Crawl, *, as_json: bool = False) -> int:
     code = EXIT_CODES.get(status.reason, 0)
     if warning := warn_of_nothing(status):
         say(warning)
-        code = code or _NOTHING_EXIT
+        code = code or _INCOMPLETE_EXIT
+    if warning := warn_of_index(status):
+        say(warning)
+        code = code or _INCOMPLETE_EXIT
     return 128 + signal.SIGPIPE if progress.is_unread else code
 
 

@@ -115,7 +115,7 @@ def _tell_end(status: IndexStatus) -> bool:
             show(f"{view.name:<11} {view.problem}")
     for problem in status.problems:
         show(f"missing     {problem}")
-    return not status.behind_bytes and not any(view.problem for view in status.views if not view.is_outside)
+    return not status.incomplete and not status.behind_bytes
 
 
 def forget(

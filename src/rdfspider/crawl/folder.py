@@ -12,7 +12,8 @@ shards/007/     the frontier and the WARC files of one shard
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -25,7 +26,7 @@ from rdfspider.config import Config, CrawlConfig
 from rdfspider.crawl.bounds import Plain
 from rdfspider.crawl.messages import Command, CommandName
 from rdfspider.crawl.seeds import collect_seeds
-from rdfspider.crawl.settings import FILE, FIXED, Asked, ask_flags, read_file, write_settings
+from rdfspider.crawl.settings import FILE, FIXED, SETTINGS, Asked, ask_flags, read_file, write_settings
 from rdfspider.disk import NEW, HeldError, find_holder, hold_lock, write_atomically
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.errors import InUseError, UsageError
@@ -40,9 +41,10 @@ DOCUMENTS = "documents"
 VERSION = 1
 """The version of the folder's layout; crawls with another one are refused."""
 _HASH = "xxh3"
-_SUFFIXES, _SEEDS, _SHARDS, _LOCK = "suffixes.dat", "seeds.txt", "shards", "lock"
+SUFFIXES, SEEDS = "suffixes.dat", "seeds.txt"
+_SHARDS, _LOCK = "shards", "lock"
 # Files of a folder whose creation was interrupted, or for which a user wrote crawl.toml.
-_MADE_FIRST = frozenset({FILE, FILE + NEW, _SUFFIXES, _SUFFIXES + NEW, _SEEDS, _SHARDS, _LOCK})
+_MADE_FIRST = frozenset({FILE, FILE + NEW, SUFFIXES, SUFFIXES + NEW, SEEDS, _SHARDS, _LOCK})
 _FILTERS = ("include", "exclude")
 # Matches every URL in normal form: users may have edited the file.
 _SEED = re.compile(rf"(?:{'|'.join(FETCHED_SCHEMES)})://(?:[^/?#\s]*@)?[^/?#\sA-Z]+/[!-~]*")
@@ -63,11 +65,14 @@ def check_folder(folder: Path) -> bool:
     fixed = read_file(folder).get(FIXED)
     if fixed is None:
         if others := {path.name for path in folder.iterdir()} - _MADE_FIRST:
+            if list_shards(folder):
+                lost = "has lost what is fixed" if (folder / FILE).exists() else "is missing"
+                raise UsageError(f"{folder / FILE} {lost}, but there are shards of a crawl; {advise_doctor(folder)}")
             raise UsageError(
                 f"{folder} is not a crawl: it has {min(others)} but no {FILE} of ours; name another folder"
             )
         return False
-    _check_fixed(folder, fixed)
+    check_fixed(folder, fixed)
     return True
 
 
@@ -85,8 +90,40 @@ def make_folder(folder: Path, shards: int, asked: Mapping[str, Asked]) -> None:
     }
     for number in range(shards):
         shard_folder(folder, number).mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / _SUFFIXES, suffixes)
+    write_atomically(folder / SUFFIXES, suffixes)
     write_atomically(folder / FILE, write_settings(text, fixed, asked).encode())
+
+
+def restore_settings(folder: Path, lines: Sequence[str], shards: int, suffixes: str, created: datetime) -> int:
+    """Make crawl.toml again from the lines that are left of it; return how many settings they have."""
+    import tomlkit
+
+    kept: dict[str, dict[str, Any]] = {}
+    section = ""
+    for line in lines:
+        for name, value in tomllib.loads(line).items():
+            if isinstance(value, dict):
+                section = name
+            elif f"{section}.{name}" in SETTINGS:
+                kept.setdefault(section, {})[name] = value
+    fixed: dict[str, Plain] = {
+        "version": VERSION,
+        "shards": shards,
+        "hash": _HASH,
+        "suffixes": suffixes,
+        "created": created.isoformat(timespec="seconds"),
+        "software": f"rdfspider {__version__}",
+    }
+    document = tomlkit.parse(write_settings("", fixed, {}))
+    for section, values in kept.items():
+        document[section] = values
+    write_atomically(folder / FILE, tomlkit.dumps(document).encode())
+    return sum(map(len, kept.values()))
+
+
+def is_seed(url: str) -> bool:
+    """Whether a URL is in the form that seeds.txt has."""
+    return _SEED.fullmatch(url) is not None
 
 
 def change_settings(folder: Path, asked: Mapping[str, Asked]) -> None:
@@ -95,6 +132,11 @@ def change_settings(folder: Path, asked: Mapping[str, Asked]) -> None:
     after = write_settings(before, None, asked)
     if after != before:
         write_atomically(folder / FILE, after.encode())
+
+
+def advise_doctor(folder: Path) -> str:
+    """The end of messages about damage that a person cannot mend with another command."""
+    return f"`rdfspider doctor --dir {folder}` mends what can be mended"
 
 
 def shard_folder(folder: Path, shard: int) -> Path:
@@ -107,9 +149,14 @@ def frontier_folder(folder: Path, shard: int) -> Path:
     return shard_folder(folder, shard) / "frontier"
 
 
+def list_shards(folder: Path) -> list[int]:
+    """Return the numbers of the shards that have a folder, in order."""
+    return sorted(int(path.name) for path in (folder / _SHARDS).glob("*") if path.name.isdecimal() and path.is_dir())
+
+
 def load_domains(folder: Path, shards: int) -> Domains:
     """Load the map from hosts to shards, with the crawl's own suffix list."""
-    return _make_domains((folder / _SUFFIXES).read_bytes(), shards)
+    return _make_domains((folder / SUFFIXES).read_bytes(), shards)
 
 
 @lru_cache(maxsize=2)
@@ -120,21 +167,25 @@ def _make_domains(suffix_list: bytes, shards: int) -> Domains:
 
 def read_seeds(folder: Path) -> list[str]:
     """Return the seeds of the crawl, in the order in which they were added."""
-    path = folder / _SEEDS
+    path = folder / SEEDS
     try:
         seeds = list(dict.fromkeys(_read_text(path).split()))
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is not UTF-8 at byte {error.start}") from error
-    if wrong := next((seed for seed in seeds if not _SEED.fullmatch(seed)), None):
-        raise UsageError(f"{path}: {wrong} is not a URL in normal form; give new seeds to `rdfspider crawl`")
+        raise UsageError(f"{path} is not UTF-8 at byte {error.start}; {advise_doctor(folder)}") from error
+    if wrong := next((seed for seed in seeds if not is_seed(seed)), None):
+        raise UsageError(
+            f"{path}: {wrong} is not a URL in normal form; give new seeds to `rdfspider crawl`, or remove this one, "
+            f"as `rdfspider doctor --dir {folder}` does"
+        )
     return seeds
 
 
 def read_first_seed(folder: Path) -> str:
     """Return the first seed, without reading the others, which may be millions; empty if there is none."""
     try:
-        with (folder / _SEEDS).open(encoding="utf-8", errors="replace") as lines:
-            return next(iter(lines.readline().split()), "")
+        with (folder / SEEDS).open(encoding="utf-8", errors="replace") as lines:
+            first = next(iter(lines.readline().split()), "")
+            return first if is_seed(first) else ""
     except OSError:
         return ""
 
@@ -144,7 +195,7 @@ def add_seeds(folder: Path, seeds: Iterable[str]) -> int:
     known = dict.fromkeys(read_seeds(folder))
     new = [seed for seed in dict.fromkeys(seeds) if seed not in known]
     if new:
-        write_atomically(folder / _SEEDS, "".join(f"{seed}\n" for seed in (*known, *new)).encode())
+        write_atomically(folder / SEEDS, "".join(f"{seed}\n" for seed in (*known, *new)).encode())
     return len(new)
 
 
@@ -172,26 +223,31 @@ def check_import(folder: Path) -> None:
 
 def _describe_holder(holder: str) -> str:
     user, _, pid = holder.partition(" ")
+    if user == "doctor":
+        return f"it is being mended (process {pid}); wait for that"
     if user == IMPORT:
         return f"an import runs there (process {pid}); wait for it, or end it with Ctrl-C"
     return f"a crawl runs there (process {pid or 'unknown'})"
 
 
-def _check_fixed(folder: Path, fixed: Any) -> None:
+def check_fixed(folder: Path, fixed: Any) -> None:
+    """Raise UsageError if what is fixed in crawl.toml is not so."""
     version = fixed.get("version") if isinstance(fixed, dict) else None
     if version != VERSION:
         raise UsageError(
             f"{folder} was made by another version of rdfspider: its layout is {version!r}, this one reads {VERSION}"
         )
     shards = fixed.get("shards")
-    made = sum(1 for path in (folder / _SHARDS).glob("[0-9]*") if path.is_dir())
+    made = len(list_shards(folder))
     if shards != made or isinstance(shards, bool):
         raise UsageError(f"{folder / FILE}: fixed.shards {shards}: not allowed; the crawl was created with {made}")
     if fixed.get("hash") != _HASH:
         raise UsageError(f"{folder / FILE}: fixed.hash {fixed.get('hash')}: not allowed; it may be {_HASH}")
-    suffixes = folder / _SUFFIXES
+    suffixes = folder / SUFFIXES
     if not suffixes.is_file() or hashlib.sha256(suffixes.read_bytes()).hexdigest() != fixed.get("suffixes"):
-        raise UsageError(f"{suffixes} is not the list that the crawl was created with; hosts would change their shard")
+        raise UsageError(
+            f"{suffixes} is not the list that the crawl was created with; hosts would change their shard; {advise_doctor(folder)}"
+        )
 
 
 def _read_text(path: Path) -> str:

@@ -93,6 +93,11 @@ def read_history(folder: Path) -> tuple[Point, ...]:
     return tuple(Point(*values) for values in stored.points) if stored else ()
 
 
+def is_readable(folder: Path) -> bool:
+    """Whether the file can be read."""
+    return _read(folder / FILE) is not None
+
+
 def make_point(status: Status, cpu_percent: float) -> Point:
     """Make a point of a status; the speeds of a crawl that is over are 0."""
     return Point(
@@ -128,7 +133,7 @@ def _read(path: Path) -> _Stored | None:
     """Read the file; None if it is missing or invalid."""
     try:
         stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, ValueError):
         return None
     is_ours = stored.step_s > 0 and all(len(values) == len(Point.__struct_fields__) for values in stored.points)
     return stored if is_ours else None

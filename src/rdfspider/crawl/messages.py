@@ -15,6 +15,8 @@ class RunState(StrEnum):
 
     NEW = "new"
     """The crawl has never run."""
+    UNKNOWN = "unknown"
+    """The crawl has run, but its status is lost; no file says so."""
     RUNNING = "running"
     SLOWED = "slowed"
     """The shard starts no new requests, because the index lags behind."""

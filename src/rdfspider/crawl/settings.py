@@ -116,7 +116,9 @@ def read_file(folder: Path) -> dict[str, Any]:
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise UsageError(f"{path} is not TOML: {error}") from error
+        raise UsageError(
+            f"{path} is not TOML: {error}; correct it, or let `rdfspider doctor --dir {folder}` make it again from what is left"
+        ) from error
 
 
 def write_settings(text: str, fixed: Mapping[str, Plain] | None, asked: Mapping[str, Asked]) -> str:

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from rdfspider.codes import REFUSALS
-from rdfspider.crawl.folder import is_in_use
+from rdfspider.crawl.folder import advise_doctor, frontier_folder, is_in_use, list_shards
 from rdfspider.crawl.messages import RUN_COUNTS, Beat, Fetching, Find, RunState
 from rdfspider.disk import write_atomically
 from rdfspider.drawing import cut_text, draw_name, draw_table
@@ -41,7 +41,7 @@ _IN_TOTALS = ("types", "properties", "finds", "slowest_hosts", "fetching", "wait
 # The values of fields that only a running process fills.
 _NOTHING_UNDER_WAY: dict[str, Any] = {"visits": {}, "fetching": (), "waiting_hosts": ()}
 
-_OVER = frozenset({RunState.NEW, RunState.ENDED, RunState.STOPPED, RunState.DIED})
+_OVER = frozenset({RunState.NEW, RunState.UNKNOWN, RunState.ENDED, RunState.STOPPED, RunState.DIED})
 _Number = TypeVar("_Number", int, float)
 
 
@@ -240,15 +240,28 @@ def read_status(folder: Path) -> Status:
         # Prerequisites were once called errands.
         written = (folder / FILE).read_bytes().replace(b'"errands":{', b'"prerequisites":{')
         status = msgspec.json.decode(written, type=Status)
-    except (FileNotFoundError, msgspec.MsgspecError):
-        # A file that cannot be read, for example because of a state that only a newer version knows, counts as none, as if the
-        # crawl were new. So a new state needs a higher `VERSION` in `crawl/folder.py`; an older rdfspider then refuses the
-        # folder: "mycrawl was made by another version of rdfspider: its layout is 2, this one reads 1".
-        return Status(state=RunState.RUNNING if is_in_use(folder) else RunState.NEW, index=index)
+    except (OSError, ValueError):
+        # A file that cannot be read, for example because of a state that only a newer version knows, counts as lost. So a new
+        # state needs a higher `VERSION` in `crawl/folder.py`; an older rdfspider then refuses the folder: "mycrawl was made by
+        # another version of rdfspider: its layout is 2, this one reads 1".
+        return _replace_lost(folder, index)
     status = msgspec.structs.replace(status, index=index)
     if status.is_over or is_in_use(folder):
         return status
     return end_shards(msgspec.structs.replace(status, state=RunState.DIED, reason=GONE))
+
+
+def _replace_lost(folder: Path, index: IndexStatus | None) -> Status:
+    """The status of a crawl that has no readable one: it is new, has just begun, or has lost it."""
+    if is_in_use(folder):
+        return Status(state=RunState.RUNNING, index=index)
+    is_damaged = (folder / FILE).exists()
+    if not is_damaged and not any(frontier_folder(folder, shard).is_dir() for shard in list_shards(folder)):
+        return Status(state=RunState.NEW, index=index)
+    what = f"{folder / FILE} is {'damaged' if is_damaged else 'missing'}"
+    return Status(
+        state=RunState.UNKNOWN, reason=f"{what}; {advise_doctor(folder)}, and so does the next crawl", index=index
+    )
 
 
 def write_status(folder: Path, status: Status) -> None:

@@ -59,6 +59,9 @@ def write_summary(status: Status) -> list[str]:
     index = [f"index       {write_index(status.index).removeprefix('index ')}"] if status.index else []
     if status.state == RunState.NEW:
         return ["new: it has not run yet", *index]
+    if status.state == RunState.UNKNOWN:
+        # All counts would be 0.
+        return [write_state(status), *index]
     totals = status.totals
     lines = [
         f"{write_state(status)}, after {write_duration(status.elapsed_s or status.run_s)}",
@@ -93,6 +96,9 @@ def write_summary(status: Status) -> list[str]:
 
 def write_index(index: IndexStatus) -> str:
     """Describe the progress of the index."""
+    if not index.views and index.problem:
+        # Nothing else is known.
+        return f"index {index.problem}"
     parts = [f"index {index.pages:,} pages"]
     if index.entities:
         parts.append(f"{index.quads:,} quads, {index.entities:,} entities")
@@ -125,6 +131,12 @@ def warn_of_nothing(status: Status) -> str:
         # All its pages were imported, and there was nothing to fetch.
         return ""
     return f"not a single page could be fetched from any seed{f' ({write_counts(reasons)})' if reasons else ''}"
+
+
+def warn_of_index(status: Status) -> str:
+    """Warn about a crawl that has ended with an index that lacks some of its pages; empty if there is nothing to warn about."""
+    incomplete = status.index.incomplete if status.index and status.state == RunState.ENDED else ""
+    return f"the index is not complete: {incomplete}" if incomplete else ""
 
 
 def write_shards(status: Status, now: float) -> list[str]:

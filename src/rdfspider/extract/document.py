@@ -116,8 +116,9 @@ def read_links(tree: Document, base: str, max_links: int, problems: Problems) ->
         if target := next(found):
             relation = element.attr("rel") or ""
             media_type = (element.attr("type") or "").partition(";")[0].strip().lower()
-            is_unfollowed = _is_unfollowed(relation)
-            links.append(Link(target, relation, element.attr("title") or "", is_unfollowed, media_type=media_type))
+            links.append(
+                Link(target, relation, element.attr("title") or "", is_unfollowed(relation), media_type=media_type)
+            )
     for element in frames:
         if target := next(found):
             links.append(Link(target, element.tag))
@@ -204,13 +205,14 @@ def _read_anchors(anchors: list[Element], targets: Iterator[str | None]) -> list
             text = " ".join(text.split())
         text = text or _other_text(element)
         if relation:
-            links.append(Link(target, relation, text, _is_unfollowed(relation)))
+            links.append(Link(target, relation, text, is_unfollowed(relation)))
         else:
             links.append(Link(target, "", text))
     return links
 
 
-def _is_unfollowed(relation: str) -> bool:
+def is_unfollowed(relation: str) -> bool:
+    """Whether a link with this `rel` is not to be followed."""
     return not _UNFOLLOWED.isdisjoint(relation.lower().split())
 
 

@@ -33,6 +33,7 @@ from rdfspider.frontier.urls.learned_traps import Traps
 from rdfspider.frontier.urls.leases import Leases
 from rdfspider.frontier.urls.rediscovery import Rediscovery
 from rdfspider.frontier.urls.restarts import Restarts
+from rdfspider.frontier.urls.restoration import Restoration
 from rdfspider.frontier.urls.revisits import FutureVisits
 from rdfspider.frontier.urls.schedule import Schedule
 from rdfspider.frontier.urls.sieve import Sieve
@@ -51,9 +52,11 @@ class Frontier:
     contents: Contents
     """Contents that were seen: claim, release, find_alike, note_repeated."""
     restarts: Restarts
-    """Rescheduling: reschedule_after, retry_seeds, review_refusals."""
+    """Rescheduling: reschedule_lost, retry_seeds, review_refusals."""
     imports: Imports
     """Pages from other archives: has_since, record."""
+    restoration: Restoration
+    """Rows that were lost: record."""
     side_requests: SideRequests
     """Requests without a lease: begin, end."""
     meta: Meta
@@ -67,16 +70,18 @@ class Frontier:
         shard: int,
         clock: Clock | None = None,
         priority: Priority | None = None,
+        first_epoch: int = 1,
     ) -> None:
         """Open the frontier in a folder, or make a new one. Its new epoch is durable before this returns.
 
-        Without `priority`, URLs are ordered by the yield of similar URLs, and traps are learned.
+        Without `priority`, URLs are ordered by the yield of similar URLs, and traps are learned. A new frontier in the place of a
+        lost one needs a `first_epoch` that the lost one never had: other shards remember its epochs.
         """
         self._config = config
         self._clock = clock or Clock()
         self._store = Store(folder)
         try:
-            self._state, calendar = open_state(self._store, self._clock)
+            self._state, calendar = open_state(self._store, self._clock, first_epoch)
         except UsageError as error:
             self._store.close()
             raise UsageError(f"{folder} {error}") from None
@@ -254,6 +259,7 @@ class Frontier:
         self.side_requests = SideRequests(core.hosts, core.active, core.outages, core.pacing, core.foreign, self._clock)
         self.imports = Imports(core, self._sieve)
         self.restarts = Restarts(core, self._schedule, self.contents, state, self.commit)
+        self.restoration = Restoration(core, self._sieve, visits, self.restarts)
         traps = self._traps if priority is None else None
         self._finisher = Finisher(core, visits, self._leases, self._rediscovery, self.restarts, self.contents, traps)
         self._settled_by_commit = (

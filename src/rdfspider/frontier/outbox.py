@@ -86,6 +86,11 @@ class Inbox:
         self._meta.put(_INBOX + b"%d" % source, _encode_cursor((epoch, sequence)))
         return True
 
+    def resume(self, source: int, cursor: tuple[int, int]) -> None:
+        """Stage where to go on, if the cursor of this shard was lost."""
+        self._staged[source] = cursor
+        self._meta.put(_INBOX + b"%d" % source, _encode_cursor(cursor))
+
     def settle(self) -> None:
         """Take over the staged cursors after a commit."""
         self._committed.update(self._staged)

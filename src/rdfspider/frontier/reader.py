@@ -6,7 +6,7 @@ to its folder.
 
 import heapq
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -14,7 +14,7 @@ from rdfspider.codes import FailureCode, RobotsRule
 from rdfspider.config import Config
 from rdfspider.errors import UsageError
 from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.entries import HostEntry, HostStatus, UrlEntry
+from rdfspider.frontier.entries import Counts, HostEntry, HostStatus, UrlEntry
 from rdfspider.frontier.hosts.hosts import GIVEN_UP, OVER_BUDGET, HostRecord, decode_domain, decode_host
 from rdfspider.frontier.hosts.origins import decode_robots
 from rdfspider.frontier.hosts.queues import decode_entry
@@ -27,11 +27,14 @@ from rdfspider.frontier.keys import (
     pack_host,
     pack_meta,
     pack_name,
+    pack_outbox,
     pack_queue,
     pack_row,
     to_url_id,
     unpack_front_key,
+    unpack_outbox,
     unpack_queue,
+    unpack_row,
 )
 from rdfspider.frontier.learning.patterns import read_patterns
 from rdfspider.frontier.learning.url_patterns import find_pattern
@@ -70,13 +73,23 @@ ORDERS: dict[str, Callable[[HostRecord], float]] = {
 class FrontierReader:
     """A snapshot of a frontier, taken when this object is created; a context manager."""
 
-    def __init__(self, folder: Path, config: Config, shard: int, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        config: Config,
+        shard: int,
+        clock: Clock | None = None,
+        *,
+        tables: Sequence[str] = _TABLES,
+        is_used: bool = True,
+    ) -> None:
+        """`is_used` tells whether a crawl may use the frontier at the same time; if none does, all damage to its files shows."""
         self._config = config
         self._shard = shard
         self._clock = clock or Clock()
         self._notes = tempfile.TemporaryDirectory(prefix="rdfspider-view-")
         try:
-            self._store = StoreReader(folder, Path(self._notes.name), _TABLES)
+            self._store = StoreReader(folder, Path(self._notes.name), tables, is_used=is_used)
         except BaseException:
             self._notes.cleanup()
             raise
@@ -113,6 +126,34 @@ class FrontierReader:
         _, number, sequence = from_url_id(url_id)
         value = self._tables["ledger"].get(pack_row(number, sequence))
         return to_entry(decode_row(value), decode_url(value), url_id) if value else None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was ever committed."""
+        return self._state is None
+
+    @property
+    def counts(self) -> Counts:
+        """The counts of the last commit."""
+        return self._state[0].counts if self._state else Counts()
+
+    def find_unsent(self, destination: int) -> tuple[int, int] | None:
+        """Epoch and sequence of the first entry in the outbox for another shard; None if there is none. It needs the table
+        `outbox`."""
+        bounds = pack_outbox(destination, 0, 0), pack_outbox(destination + 1, 0, 0)
+        for key, _ in self._tables["outbox"].iterate(*bounds):
+            _, epoch, sequence = unpack_outbox(key)
+            return epoch, sequence
+        return None
+
+    def iterate_urls(self) -> Iterator[UrlEntry]:
+        """All URLs, host by host; reading them verifies every checksum of the table."""
+        for key, value in self._tables["ledger"].iterate(b"", b"\xff" * 8):
+            yield to_entry(decode_row(value), decode_url(value), to_url_id(self._shard, *unpack_row(key)))
+
+    def has_seeds(self) -> bool:
+        """Whether a person gave any of the URLs."""
+        return any(record.is_seeded for _, record in self._iterate_hosts())
 
     def find_place(self, url_id: int) -> tuple[int, int] | None:
         """The priority of a scheduled URL, and about how many URLs of its host come before it; None if it is in no queue, or
@@ -253,6 +294,6 @@ class FrontierReader:
         return min(found, default=None)
 
 
-def open_reader(folder: Path, config: Config, shard: int) -> FrontierReader | None:
+def open_reader(folder: Path, config: Config, shard: int, *, is_used: bool = True) -> FrontierReader | None:
     """Open a shard's frontier for reading; None if it does not exist yet."""
-    return FrontierReader(folder, config, shard) if has_store(folder) else None
+    return FrontierReader(folder, config, shard, is_used=is_used) if has_store(folder) else None

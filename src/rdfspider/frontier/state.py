@@ -50,11 +50,11 @@ _encode_state = Encoder().encode
 _decode_state = Decoder(FrontierState).decode
 
 
-def open_state(store: Store, clock: Clock) -> tuple[FrontierState, Calendar]:
+def open_state(store: Store, clock: Clock, first_epoch: int = 1) -> tuple[FrontierState, Calendar]:
     """Read the stored state and begin a new epoch, durably, before anything is leased."""
     meta = store.tables["meta"]
     _check_version(meta)
-    calendar = Calendar.open(meta.get(b"openings"), meta.get(b"clean") is not None, clock)
+    calendar = Calendar.open(meta.get(b"openings"), meta.get(b"clean") is not None, clock, first_epoch)
     stored = meta.get(b"state")
     state = _decode_state(stored) if stored else FrontierState(secrets.randbits(64), Counts())
     state.counts.in_flight = state.counts.active_hosts = 0

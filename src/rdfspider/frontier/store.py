@@ -4,6 +4,7 @@ Puts and deletes are invisible until `write`, except through an `Overlay`. A wri
 dies. Another process can read the tables meanwhile (`StoreReader`). This is the only module that imports rocksdict.
 """
 
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -25,7 +26,7 @@ from rocksdict import (
     WriteBufferManager,
 )
 
-from rdfspider.errors import InUseError, RdfspiderError
+from rdfspider.errors import InUseError, UnreadableError
 
 TABLES = (
     "urls",
@@ -72,6 +73,11 @@ _DELETION_WINDOW, _DELETION_TRIGGER = 128, 64
 _VIEW_TRIES = 20
 _VIEW_WAIT_S = 0.1
 
+# Sorts after every key.
+_PAST_ALL = b"\xff" * 1024
+# The files that say which others belong to the tables.
+_DESCRIPTIONS = ("CURRENT", "MANIFEST")
+
 _UNCACHED = ReadOptions()
 _UNCACHED.fill_cache(False)  # type: ignore[call-arg]  # the stub forgets the argument
 
@@ -103,7 +109,16 @@ class TableRows:
         options = ReadOptions()
         options.set_iterate_upper_bound(upper)
         rows: Any = self._family.items(from_key=lower, read_opt=options)
-        yield from rows
+        last = lower
+        for row in rows:
+            yield row
+            last = row[0]
+        # At damage, too, the rows simply end; only another iterator tells, at the same place.
+        rest = self._family.iter(options)
+        rest.seek(last)
+        if rest.valid():
+            rest.next()
+        rest.status()
         del options
 
     def size_bytes(self) -> int:
@@ -114,6 +129,30 @@ class TableRows:
         """Release the column family; RocksDB cannot close while one is held."""
         self._family.close()
         del self.get, self.get_many, self._family
+
+
+class _ReaderRows(TableRows):
+    """A table of a reader: an error of RocksDB, such as a wrong checksum, is an UnreadableError."""
+
+    __slots__ = ("_folder",)
+
+    def __init__(self, family: Rdict, folder: Path) -> None:
+        super().__init__(family)
+        self._folder = folder
+        self.get = self.get_many = self._get
+
+    def iterate(self, lower: bytes, upper: bytes) -> Iterator[tuple[bytes, bytes]]:
+        """Like `TableRows.iterate`."""
+        try:
+            yield from super().iterate(lower, upper)
+        except Exception as error:  # rocksdict raises no narrower one
+            raise _tell_damage(self._folder, error) from error
+
+    def _get(self, key: Any) -> Any:
+        try:
+            return self._family.get(key)
+        except Exception as error:  # rocksdict raises no narrower one
+            raise _tell_damage(self._folder, error) from error
 
 
 class Table(TableRows):
@@ -246,10 +285,11 @@ class Store:
 class StoreReader:
     """A read-only snapshot of a frontier's tables, whether another process uses them or not."""
 
-    def __init__(self, folder: Path, notes: Path, tables: Sequence[str]) -> None:
-        """Open a snapshot; `notes` is an empty folder elsewhere, for files that RocksDB and its bindings write."""
-        self._db = _open_view(folder, notes, tables)
-        self.tables = {name: TableRows(self._db.get_column_family(name)) for name in tables}
+    def __init__(self, folder: Path, notes: Path, tables: Sequence[str], *, is_used: bool = True) -> None:
+        """Open a snapshot; `notes` is an empty folder elsewhere, for files that RocksDB and its bindings write. Unless another
+        process may use the tables, a file that is missing or too short is an UnreadableError; else the snapshot may be older."""
+        self._db = _open_view(folder, notes, tables, is_used)
+        self.tables = {name: _ReaderRows(self._db.get_column_family(name), folder) for name in tables}
 
     def close(self) -> None:
         """Close the files."""
@@ -259,12 +299,28 @@ class StoreReader:
         self._db.close()
 
 
+def read_database(folder: Path) -> None:
+    """Read every row of any RocksDB database that no process uses, which verifies all checksums; UnreadableError at damage."""
+    with tempfile.TemporaryDirectory(prefix="rdfspider-view-") as notes:
+        try:
+            tables = Rdict.list_cf(str(folder), Options(raw_mode=True))
+        except Exception as error:  # rocksdict raises no narrower one
+            raise _tell_damage(folder, error) from error
+        reader = StoreReader(folder, Path(notes), tables, is_used=False)
+        try:
+            for table in reader.tables.values():
+                for _ in table.iterate(b"", _PAST_ALL):
+                    pass
+        finally:
+            reader.close()
+
+
 def has_store(folder: Path) -> bool:
-    """Whether a folder contains tables."""
-    return (folder / "CURRENT").is_file()
+    """Whether a folder contains tables, or what is left of them."""
+    return any(file.suffix == ".sst" or file.name.startswith(_DESCRIPTIONS) for file in _list_files(folder))
 
 
-def _open_view(folder: Path, notes: Path, tables: Sequence[str]) -> Rdict:
+def _open_view(folder: Path, notes: Path, tables: Sequence[str], is_used: bool) -> Rdict:
     """Open the tables through links to their files, as rocksdict writes a file to the folder that it opens even to read."""
     options = Options(raw_mode=True)
     # All files are opened at once, so that later merges and deletions do not matter.
@@ -275,23 +331,38 @@ def _open_view(folder: Path, notes: Path, tables: Sequence[str]) -> Rdict:
         links = notes / str(number)
         _link_files(folder, links)
         try:
-            db = Rdict(str(links), options, families, access_type=AccessType.secondary(str(notes / "log")))
+            # Beside another process, a table whose file is gone is shown as it was before, so that the view can always be opened.
+            access = AccessType.secondary(str(notes / "log")) if is_used else AccessType.read_only()
+            db = Rdict(str(links), options, families, access_type=access)
         except Exception as error:  # rocksdict raises no narrower one
-            failure = str(error)
+            failure = str(error).replace(str(links), str(folder))
+            if not is_used:
+                break
             time.sleep(_VIEW_WAIT_S)
             continue
         # RocksDB skips a file that was deleted before it was opened, and shows an older version of its table.
         if all(link.exists() for link in links.iterdir()):
             return db
         db.close()
-    raise RdfspiderError(f"{folder} cannot be read: {failure}")
+    raise _tell_damage(folder, failure)
 
 
 def _link_files(folder: Path, links: Path) -> None:
     links.mkdir()
-    for file in folder.absolute().iterdir():
-        if file.suffix in (".sst", ".log") or file.name.startswith(("CURRENT", "MANIFEST")):
+    for file in _list_files(folder.absolute()):
+        if file.suffix in (".sst", ".log") or file.name.startswith(_DESCRIPTIONS):
             (links / file.name).symlink_to(file)
+
+
+def _list_files(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except FileNotFoundError:
+        return []
+
+
+def _tell_damage(folder: Path, error: object) -> UnreadableError:
+    return UnreadableError(f"{folder} cannot be read ({' '.join(str(error).split())[:200]})")
 
 
 def _database_options(cache: Cache, buffers: WriteBufferManager) -> Options:

@@ -118,7 +118,7 @@ class Indexer:
                 return
             if self._is_finishing:
                 self._let_finish()
-            if time.monotonic() - told_at >= _TICK_S:
+            if time.monotonic() - told_at >= _TICK_S and self._have_opened():
                 told_at = time.monotonic()
                 status = self._describe(sources)
                 try:
@@ -131,6 +131,11 @@ class Indexer:
                 on_progress(status)
             self._wake.wait(_LAST_TICK_S if self._is_finishing else _TICK_S)
             self._wake.clear()
+
+    def _have_opened(self) -> bool:
+        """Whether all views of our own could be opened, or say why they wait: before that, there is no progress to tell."""
+        own = [follower for follower in self._followers if not is_outside(follower.name)]
+        return all(follower.has_opened or follower.describe().problem for follower in own)
 
     def _raise(self, name: str, failure: BaseException) -> None:
         if is_damage(failure):
@@ -177,7 +182,7 @@ class Indexer:
             state = IndexState.IDLE
         if time.monotonic() - self._counted_at > _TOTALS_S:
             self._count()
-        return IndexStatus(state, os.getpid(), time.time(), *self._totals, views, sources.problems)
+        return IndexStatus(state, os.getpid(), time.time(), *self._totals, views, sources.problems, sources.unreadable)
 
     def _count(self) -> None:
         self._counted_at = time.monotonic()

@@ -7,6 +7,7 @@ mycrawl/
   index/version         the version of this layout
   index/lock            held by the one process that writes
   index/status.json     the indexer's progress, at most a second old while it runs
+  index/unreadable.txt  records of the archive that could not be read, one position per line
   index/quads/          Oxigraph, for the writer only
   index/snapshots/      the newest copy of it for readers, and those that are being read
   index/text/           tantivy
@@ -73,6 +74,11 @@ class IndexPaths:
         return self.index / "status.json"
 
     @property
+    def unreadable(self) -> Path:
+        """The records of the archive that the indexes lack because they could not be read."""
+        return self.index / "unreadable.txt"
+
+    @property
     def lock(self) -> Path:
         """Held by the indexer."""
         return self.index / "lock"
@@ -137,4 +143,5 @@ def _read_version(paths: IndexPaths) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
-        raise UnreadableError(f"{paths.version}: {getattr(error, 'strerror', None) or error}") from error
+        reason = getattr(error, "strerror", None) or error
+        raise UnreadableError(f"{paths.version}: {reason}; {advise_rebuild(paths.folder)}") from error

@@ -66,6 +66,8 @@ class IndexStatus(Struct, frozen=True):
     views: tuple[ViewStatus, ...] = ()
     problems: tuple[str, ...] = ()
     """Problems outside the views, such as missing files from elsewhere."""
+    unreadable: int = 0
+    """Records of the crawl's own archive that could not be read: their pages are missing, or not complete."""
 
     @property
     def lag_s(self) -> float:
@@ -89,6 +91,16 @@ class IndexStatus(Struct, frozen=True):
         return next(iter((*found, *self.problems)), "")
 
     @property
+    def incomplete(self) -> str:
+        """Why the indexes of the crawl itself lack pages, once the indexer has ended; empty if they have all."""
+        own = [view for view in self.views if not view.is_outside]
+        found = [f"{view.name}: {view.problem}" for view in own if view.problem]
+        if self.unreadable:
+            found.append(self.problem)
+        behind = max((view.behind_pages for view in own), default=0)
+        return next(iter(found), f"about {behind:,} pages are not indexed" if behind else "")
+
+    @property
     def is_running(self) -> bool:
         """Whether an indexer runs."""
         return self.state != IndexState.ENDED
@@ -103,7 +115,8 @@ def load_index_status(paths: IndexPaths) -> IndexStatus | None:
     """The status as last written, by any process; None if there is none."""
     try:
         return msgspec.json.decode(paths.status.read_bytes(), type=IndexStatus)
-    except (OSError, msgspec.MsgspecError):
+    except (OSError, ValueError):
+        # msgspec raises a UnicodeDecodeError for texts that are not UTF-8, which is a ValueError as its own errors are.
         return None
 
 
@@ -111,9 +124,10 @@ def read_index_status(paths: IndexPaths) -> IndexStatus | None:
     """The current status; None if there is no index. A status that no process updates any more counts as ended."""
     status = load_index_status(paths)
     if status is None:
-        return None
-    is_fresh = time.time() - status.updated < _FRESH_S
-    return status if is_fresh and is_indexed(paths) else end_index(status)
+        lost = f"{paths.status} is damaged: `rdfspider index --dir {paths.folder}` makes it again"
+        return IndexStatus(IndexState.ENDED, problems=(lost,)) if paths.status.exists() else None
+    is_fresh = abs(time.time() - status.updated) < _FRESH_S
+    return status if is_fresh and _find_indexer(paths) == str(status.pid) else end_index(status)
 
 
 def end_index(status: IndexStatus) -> IndexStatus:
@@ -135,7 +149,12 @@ def write_index_status(paths: IndexPaths, status: IndexStatus) -> None:
 
 def is_indexed(paths: IndexPaths) -> bool:
     """Whether a process holds the index."""
+    return _find_indexer(paths) is not None
+
+
+def _find_indexer(paths: IndexPaths) -> str | None:
+    """The id of the process that holds the index; None if none does."""
     try:
-        return find_holder(paths.lock) is not None
+        return find_holder(paths.lock)
     except OSError:
-        return False
+        return None

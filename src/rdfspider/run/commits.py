@@ -20,7 +20,7 @@ import msgspec
 from rdfspider import __version__
 from rdfspider.archive.writer import ArchiveWriter, Written
 from rdfspider.config import Config
-from rdfspider.crawl.folder import frontier_folder
+from rdfspider.crawl.folder import advise_doctor, frontier_folder
 from rdfspider.crawl.status import read_status
 from rdfspider.discover.scope import Router, Scope, load_scope_additions, stage_scope_addition
 from rdfspider.fetch.robots import PRODUCT, make_user_agent
@@ -37,8 +37,8 @@ _log = logging.getLogger(__name__)
 
 # Looked up once: an attribute of an enumeration takes longer than to compare with it.
 _SEED = Way.SEED
-# The frontier's key for the lengths of the WARC files at its last commit.
-_WARC_LENGTHS = "warc-lengths"
+WARC_LENGTHS = "warc-lengths"
+"""The frontier's key for the lengths of the WARC files at its last commit."""
 # How long a group waits for more outcomes.
 _GROUP_S = 0.2
 _ROOM_POLL_S = 1.0
@@ -89,7 +89,7 @@ class ShardStore:
             for finished, record in zip(group, written, strict=True):
                 stage(finished, record)
             if group:
-                self._frontier.meta.put(_WARC_LENGTHS, msgspec.msgpack.encode(lengths))
+                self._frontier.meta.put(WARC_LENGTHS, msgspec.msgpack.encode(lengths))
             self._frontier.commit()
         await asyncio.to_thread(self._frontier.sync)
         self._archive.publish()
@@ -336,12 +336,13 @@ def check_disk(folder: Path, number: int) -> None:
     """Raise FileNotFoundError if a shard that has run before has no frontier: no new one may replace one on a missing disk."""
     frontier = frontier_folder(folder, number)
     if not frontier.is_dir() and any(beat.shard == number for beat in read_status(folder).shards):
-        raise FileNotFoundError(errno.ENOENT, "its frontier is missing", str(frontier))
+        advice = f"its frontier is missing: mount its disk, or {advise_doctor(folder)}"
+        raise FileNotFoundError(errno.ENOENT, advice, str(frontier))
 
 
 def _open_archive(number: int, folder: Path, config: Config, frontier: Frontier) -> ArchiveWriter:
     """Open the archive of a shard, and reschedule the URLs whose records were lost."""
-    stored = frontier.meta.get(_WARC_LENGTHS)
+    stored = frontier.meta.get(WARC_LENGTHS)
     archive = ArchiveWriter(
         folder / "warc",
         config.archive,
@@ -350,10 +351,9 @@ def _open_archive(number: int, folder: Path, config: Config, frontier: Frontier)
         committed=msgspec.msgpack.decode(stored, type=dict[str, int]) if stored else None,
         name=f"{folder.absolute().parents[1].name}-{number:03}",
     )
-    for position in archive.lost:
-        frontier.restarts.reschedule_after(*position)
     if archive.lost:
-        frontier.commit()
+        first = dict(archive.lost)
+        frontier.restarts.reschedule_lost(lambda segment, offset: segment in first and offset >= first[segment])
     return archive
 
 

@@ -19,7 +19,7 @@ import msgspec
 
 from rdfspider.config import Config
 from rdfspider.crawl.budgets import SIGNAL_REASONS, EndReason, list_limits
-from rdfspider.crawl.folder import CONTROL, frontier_folder, make_change
+from rdfspider.crawl.folder import CONTROL, advise_doctor, frontier_folder, make_change
 from rdfspider.crawl.history import Recorder
 from rdfspider.crawl.messages import Command, CommandAnswer, CommandName, RunState
 from rdfspider.crawl.status import (
@@ -80,6 +80,10 @@ class _Coordination:
         self._runner = runner
         self._on_progress = on_progress
         previous = read_status(folder)
+        if previous.state == RunState.UNKNOWN:
+            _log.warning(
+                "the status of earlier runs is lost, so that a limit of time counts from now: %s", previous.reason
+            )
         self._previous = tuple(map(forget_run, previous.shards))
         self._spent_s = previous.elapsed_s
         self._started = time.time()
@@ -173,12 +177,12 @@ class _Coordination:
             case ShardExit.DAMAGED:
                 # Restoring only the frontier from an older copy would cut the archive back to that copy's state.
                 self._end_with(
-                    f"{frontier_folder(self._folder, number)} is damaged: put a sound copy of all of {self._folder} "
-                    "in its place, or start a new crawl elsewhere; its WARC files can still be read"
+                    f"{frontier_folder(self._folder, number)} is damaged: {advise_doctor(self._folder)}, or put a sound copy "
+                    f"of all of {self._folder} in its place"
                 )
                 return Fate.OVER
             case ShardExit.USAGE:
-                self._end_with(f"shard {number} cannot be opened")
+                self._end_with(f"shard {number} cannot be opened; {advise_doctor(self._folder)}")
                 return Fate.OVER
             case ShardExit.DISK_FAILED:
                 return Fate.SUSPENDED

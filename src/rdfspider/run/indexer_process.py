@@ -64,7 +64,7 @@ class IndexWatch:
         self.error = ""
         """Why the crawl cannot be indexed; a user has to decide what to do."""
         self.has_begun = False
-        """Whether the indexer has written a status in this run."""
+        """Whether the indexer has opened its views in this run."""
         self.status: IndexStatus | None = None
         """The indexer's last status."""
 
@@ -84,7 +84,8 @@ class IndexWatch:
         if status is None or self._supervisor.pid != status.pid or self._is_leaving:
             self.status = read_index_status(self._paths) or self.status
             return
-        self.has_begun = True
+        # The last status of an indexer that could not open its views says why; it has not begun.
+        self.has_begun = self.has_begun or status.is_running
         silent_s = self._supervisor.watch(self._read_time())
         self.status = prolong_lag(status, silent_s) if silent_s > _SILENT_S else status
 

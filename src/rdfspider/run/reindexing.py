@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,8 +80,15 @@ def update_index(
     return indexer.run(on_progress)
 
 
-def rebuild_index(folder: Path, config: Config, on_progress: Progress | None = None) -> IndexStatus:
-    """Rebuild the index beside the old one, which stays in use until it is replaced. An interrupted rebuild is resumed."""
+def rebuild_index(
+    folder: Path,
+    config: Config,
+    on_progress: Progress | None = None,
+    *,
+    set_aside: Callable[[Path], None] | None = None,
+) -> IndexStatus:
+    """Rebuild the index beside the old one, which stays in use until it is replaced. An interrupted rebuild is resumed. The old
+    one is removed, or given to `set_aside`."""
     paths, new = IndexPaths(folder), IndexPaths(folder, _NEW)
     with lock_index(paths):
         if has_index(new):
@@ -97,7 +105,7 @@ def rebuild_index(folder: Path, config: Config, on_progress: Progress | None = N
         shutil.rmtree(paths.replaced, ignore_errors=True)
         rename_durably(paths.index, paths.replaced)
         rename_durably(new.index, paths.index)
-        shutil.rmtree(paths.replaced, ignore_errors=True)
+        (set_aside or partial(shutil.rmtree, ignore_errors=True))(paths.replaced)
     return status
 
 

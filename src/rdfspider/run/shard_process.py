@@ -13,8 +13,9 @@ from dataclasses import replace
 
 import uvloop
 
-from rdfspider.crawl.folder import load_domains
+from rdfspider.crawl.folder import frontier_folder, load_domains
 from rdfspider.errors import InUseError, UsageError
+from rdfspider.frontier.store import has_store
 from rdfspider.processes.module_process import begin_module_process, calm_collector
 from rdfspider.run.commits import check_disk
 from rdfspider.run.runners.runner import ShardExit, ShardOrder
@@ -25,6 +26,7 @@ _log = logging.getLogger(__name__)
 # RocksDB has no exception classes. Its messages begin like this where the disk fails or another process holds the files,
 # and where files are damaged.
 _STORE_FAILED, _STORE_DAMAGED = "IO error:", "Corruption:"
+_STORE_MISSES = "IO error: No such file or directory"
 # For files of the database and the archive, pipes, and sockets to other shards; at most half of what may be had.
 _OTHER_DESCRIPTORS = 1024
 # Each connection in use leaves others open for a moment, to be used again.
@@ -45,11 +47,17 @@ def main() -> None:
     except UsageError as error:
         sys.stderr.write(f"rdfspider: {error}\n")
         sys.exit(ShardExit.USAGE)
+    except Exception as error:
+        # If the parent was killed, a new one may have removed its sockets; errors that follow from that are not reported.
+        _leave_without_parent(order)
+        # Exit without clean-up: what is in memory would only fail again, and all that matters is on disk.
+        os._exit(_report(order, error))
 
 
-def _report(number: int, error: Exception) -> int:
+def _report(order: ShardOrder, error: Exception) -> int:
     """Log why a shard cannot continue, and return its exit code."""
-    if str(error).startswith(_STORE_DAMAGED):
+    number = order.number
+    if str(error).startswith(_STORE_DAMAGED) or _has_lost_files(order, error):
         _log.warning("shard %d is damaged: %s", number, error)
         return ShardExit.DAMAGED
     is_system_error = isinstance(error, OSError) or getattr(error, "errno", 0) in (errno.EMFILE, errno.ENFILE)
@@ -81,6 +89,11 @@ def fit_connections(order: ShardOrder) -> ShardOrder:
     return order._replace(config=replace(config, fetch=replace(config.fetch, connections=connections)))
 
 
+def _has_lost_files(order: ShardOrder, error: Exception) -> bool:
+    """Whether files of the frontier are missing although others of it are there, unlike on a missing disk."""
+    return str(error).startswith(_STORE_MISSES) and has_store(frontier_folder(order.folder, order.number))
+
+
 def allow_descriptors(wanted: int) -> int:
     """Raise the limit of open files: shells set it lower than the system would, and kept-alive connections need many. Returns how
     many of the wanted files may be open now."""
@@ -109,7 +122,7 @@ async def _run(order: ShardOrder) -> None:
     except Exception as error:
         # If the parent was killed, a new one may have removed its sockets; errors that follow from that are not reported.
         _leave_without_parent(order)
-        os._exit(_report(order.number, error))
+        os._exit(_report(order, error))
 
 
 async def _open_and_run(order: ShardOrder) -> None:

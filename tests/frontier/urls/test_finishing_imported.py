@@ -38,7 +38,7 @@ def test_one_that_the_archive_has_lost_counts_as_fetched_when_it_comes_again(
     frontier = open_frontier()
     import_page(frontier, "http://a.example/", reason)
     assert (frontier.counts.pages, frontier.counts.fetched_pages, frontier.counts.fetched_bytes) == (1, 0, 0)
-    assert frontier.restarts.reschedule_after("facts-000", 0) == 1
+    assert frontier.restarts.reschedule_lost(lambda segment, offset: segment == "facts-000") == 1
     assert (frontier.counts.pages, frontier.counts.fetched_pages) == (0, 0)
     Crawler(frontier, clock).run()
     assert (frontier.counts.pages, frontier.counts.fetched_pages) == (1, 1)

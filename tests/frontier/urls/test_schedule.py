@@ -43,7 +43,7 @@ def test_a_lost_page_that_is_due_again_is_asked_for_without_conditions(
     frontier.commit()
     frontier.close()
     frontier = open_frontier(**settings)
-    assert frontier.restarts.reschedule_after("facts-1", 150) == 1
+    assert frontier.restarts.reschedule_lost(lambda segment, offset: (segment, offset) >= ("facts-1", 150)) == 1
     assert (frontier.counts.scheduled, frontier.counts.done, queue_rows(frontier)) == (2, 0, 2)
     check_tables(frontier)
     crawler = Crawler(frontier, clock)

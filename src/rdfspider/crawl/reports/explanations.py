@@ -204,6 +204,8 @@ def answer_scheduled(entry: UrlEntry, obstacles: Obstacles, before: int | None, 
     tried = f", tried {_count(entry.attempts, 'time')} in vain ({entry.reason})" if entry.attempts else ""
     if entry.reason == FailureCode.TAKEN_BACK:
         tried += f", to be asked again in the slow lane ({_FAILURES[entry.reason]})"
+    if entry.reason == Reason.LOST:
+        tried = " again, as the archive has lost its records"
     if obstacles.halt:
         return f"scheduled{tried}: {obstacles.halt}"
     if host and host.status in _STATES:

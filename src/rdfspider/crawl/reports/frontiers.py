@@ -4,11 +4,13 @@ import heapq
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from types import TracebackType
 from typing import Self
 
+from rdfspider.archive.segments import COMMITTED_NAME
 from rdfspider.config import Config
-from rdfspider.crawl.folder import frontier_folder
-from rdfspider.errors import UsageError
+from rdfspider.crawl.folder import advise_doctor, frontier_folder, is_in_use, shard_folder
+from rdfspider.errors import UnreadableError, UsageError
 from rdfspider.frontier.entries import HostEntry, UrlEntry
 from rdfspider.frontier.keys import from_url_id
 from rdfspider.frontier.reader import ORDERS, FrontierReader, open_reader
@@ -31,8 +33,12 @@ class Frontiers:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
+        if isinstance(error, UnreadableError):
+            raise UnreadableError(f"{error}; {advise_doctor(self.folder)}") from error
 
     def close(self) -> None:
         """Close all readers."""
@@ -41,8 +47,14 @@ class Frontiers:
     def of(self, shard: int) -> FrontierReader | None:
         """Return the reader of a shard's frontier; None if the shard has none yet."""
         if shard not in self._readers:
-            reader = open_reader(frontier_folder(self.folder, shard), self.config, shard)
+            reader = open_reader(
+                frontier_folder(self.folder, shard), self.config, shard, is_used=is_in_use(self.folder)
+            )
             self._readers[shard] = self._open.enter_context(reader) if reader else None
+            has_archive = (shard_folder(self.folder, shard) / "warc" / COMMITTED_NAME).exists()
+            if reader and reader.is_empty and has_archive:
+                # RocksDB takes a list of files that was cut off for that of a new database.
+                raise UnreadableError(f"{frontier_folder(self.folder, shard)} has lost all its rows")
         return self._readers[shard]
 
     def all(self) -> list[FrontierReader]:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from rdfspider.archive.log import read_fetch
 from rdfspider.archive.outcomes import Outcome
-from rdfspider.codes import RobotsRule
+from rdfspider.codes import Reason, RobotsRule
 from rdfspider.crawl.budgets import EndReason, explain_reached
-from rdfspider.crawl.folder import load_domains, read_seeds, shard_folder
+from rdfspider.crawl.folder import advise_doctor, load_domains, read_seeds, shard_folder
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.reports.explanations import (
     Explanation,
@@ -162,6 +162,8 @@ def _explain(case: _Case, entry: UrlEntry | None, notes: tuple[str, ...]) -> Exp
     if segment:
         segment = str(shard_folder(Path(), from_url_id(entry.url_id)[0]) / "warc" / segment)
         fetch = read_fetch(case.folder / segment, offset)
+        if fetch is None:
+            notes = (*notes, f"its record in {segment} cannot be read: {advise_doctor(case.folder)}")
     return Explanation(
         url=entry.url,
         answer=_answer_known(case, entry, fetch, place),
@@ -211,7 +213,7 @@ def _answer_known(case: _Case, entry: UrlEntry, fetch: Outcome | None, place: tu
             return answer_refused(entry, origin_of(entry.url), case.robots_line)
         case _:
             obstacles = case.find_obstacles()
-            if entry.found_as in TRAP_EXEMPT_WAYS or entry.captured:
+            if entry.found_as in TRAP_EXEMPT_WAYS or entry.captured or entry.reason == Reason.LOST:
                 obstacles = replace(obstacles, trap="")
             return answer_scheduled(entry, obstacles, place[1] if place else None, time.time())
 

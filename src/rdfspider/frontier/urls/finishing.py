@@ -7,12 +7,11 @@ pages are done at once, and in no queue.
 from dataclasses import dataclass
 
 from rdfspider.codes import Reason, VerdictState
-from rdfspider.errors import UsageError
 from rdfspider.frontier.contents import Contents
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.hosts.queues import Slot
-from rdfspider.frontier.keys import MAX_SEQUENCE, pack_row
+from rdfspider.frontier.keys import pack_row
 from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, UrlRow
 from rdfspider.frontier.urls.learned_traps import Traps
 from rdfspider.frontier.urls.leases import Leases
@@ -119,7 +118,7 @@ class Imports:
         row.etag, row.last_modified = facts.etag, facts.last_modified
         row.digest, row.captured = facts.digest, facts.captured
         row.segment, row.offset = facts.position or ("", 0)
-        number, sequence = found or self._add(url)
+        number, sequence = found or self._sieve.add(Discovered(url, found_as=Way.IMPORT), self._counts)
         if found and row.state == SCHEDULED:
             # It stays where it is: its queue counts on it, and a newer capture is what a crawl is for.
             self._url_rows.put(pack_row(number, sequence), row, url)
@@ -138,14 +137,3 @@ class Imports:
         counts.imported_bytes += facts.body_bytes
         self._hosts.count_page(host, facts.quads, duplicate=row.duplicate, is_imported=True)
         self._hosts.mark_changed(host)
-
-    def _add(self, url: str) -> tuple[int, int]:
-        """Host number and sequence of a URL that is new."""
-        (new,) = self._sieve.sift([Discovered(url, found_as=Way.IMPORT)], 0)[0]
-        record = new.host.record
-        if record.next_sequence >= MAX_SEQUENCE:
-            raise UsageError(f"{record.name} has more URLs than a crawl can hold")
-        self._sieve.put(new.keys, record.next_sequence)
-        record.next_sequence += 1
-        self._counts.known += 1
-        return new.host.number, record.next_sequence - 1

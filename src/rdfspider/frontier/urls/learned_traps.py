@@ -120,7 +120,7 @@ class Traps:
 
     def _is_wanted(self, slot: Slot, known: HostPatterns, offsets: dict[str, int]) -> bool:
         row = slot.row
-        if row.found_as in TRAP_EXEMPT_WAYS or row.captured:
+        if row.found_as in TRAP_EXEMPT_WAYS or row.captured or row.reason == Reason.LOST:
             return True
         key = find_pattern(slot.url)
         pattern = known.find(key)

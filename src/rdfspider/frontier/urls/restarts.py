@@ -53,13 +53,13 @@ class Restarts:
             self._front_queues.put_front(host)
         self._commit()
 
-    def reschedule_after(self, segment: str, offset: int) -> int:
-        """Schedule URLs again whose records were in a segment at an offset or beyond, which the archive has lost, and return
-        their number. This reads all rows and commits by itself, so call it at the start, when nothing else is staged."""
+    def reschedule_lost(self, is_lost: Callable[[str, int], bool]) -> int:
+        """Schedule URLs again whose records the archive has lost, given their segments and offsets, and return their number. This
+        reads all rows and commits by itself, so call it at the start, when nothing else is staged."""
         lost = 0
         for key, value in self._url_rows.table.iterate(b"", b"\xff" * 8):
             row = decode_row(value)
-            if row.segment != segment or row.offset < offset:
+            if not row.segment or not is_lost(row.segment, row.offset):
                 continue
             # Neither a conditional request nor a duplicate may refer to the lost page: it is requested without conditions.
             url = decode_url(value)
@@ -127,4 +127,7 @@ class Restarts:
         if host.record.status == OVER_BUDGET:
             self._hosts.set_status(host, NORMAL)
             self._front_queues.put_front(host)
+        if row.state != DISALLOWED:
+            # It was worth a request before, whatever similar URLs gave since.
+            row.reason = Reason.LOST
         self._schedule.add_again(host, sequence, row, url)

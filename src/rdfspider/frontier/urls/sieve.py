@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
+from rdfspider.errors import UsageError
+from rdfspider.frontier.entries import Counts
 from rdfspider.frontier.hosts.hosts import Host, Hosts
-from rdfspider.frontier.keys import pack_row, pack_url, unpack_row, unpack_url
+from rdfspider.frontier.keys import MAX_SEQUENCE, pack_row, pack_url, unpack_row, unpack_url
 from rdfspider.frontier.store import Store, TableRows
 from rdfspider.frontier.url_rows import UrlRow, decode_row, decode_url, is_untouched
 from rdfspider.records import Discovered
@@ -147,6 +149,17 @@ class Sieve:
             (key, sequence.to_bytes((sequence.bit_length() + 7) // 8, "big"))
             for sequence, key in enumerate(keys, first)
         )
+
+    def add(self, link: Discovered, counts: Counts) -> tuple[int, int]:
+        """Stage a URL that is new and in no queue; return its host number and sequence."""
+        (new,) = self.sift([link], 0)[0]
+        record = new.host.record
+        if record.next_sequence >= MAX_SEQUENCE:
+            raise UsageError(f"{record.name} has more URLs than a crawl can hold")
+        self.put(new.keys, record.next_sequence)
+        record.next_sequence += 1
+        counts.known += 1
+        return new.host.number, record.next_sequence - 1
 
     def find(self, url: str) -> tuple[int, int] | None:
         """Host number and sequence of a committed URL; None if it was never seen."""

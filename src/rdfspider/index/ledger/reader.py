@@ -18,7 +18,13 @@ from rdfspider.index.entities.nodes import PageSummary
 from rdfspider.index.identity.components import NAMES, Edge, explain_thing
 from rdfspider.index.identity.evidence import list_evidence, list_keys
 from rdfspider.index.layout import IndexPaths, advise_rebuild, check_index, tell_unindexed
-from rdfspider.index.ledger.writer import ContributionNames, list_ids, list_joined, load_merging, rank_page
+from rdfspider.index.ledger.writer import (
+    ContributionNames,
+    list_ids,
+    list_joined,
+    load_merging,
+    rank_page,
+)
 from rdfspider.results import LedgerTotals, MergeReason, NameCount, NameKind
 from rdfspider.vocabulary.names import expand_name, find_ontology, find_short_name
 from rdfspider.vocabulary.terms import replace_surrogates
@@ -208,6 +214,16 @@ class LedgerReader:
         ).fetchone()
         return row is not None
 
+    def check(self) -> str:
+        """What is wrong with the database itself; empty if nothing is."""
+        found = [row[0] for row in self._db.execute("PRAGMA integrity_check(5)")]
+        return "" if found == ["ok"] else "; ".join(found)
+
+    def find_time(self, url: str) -> float:
+        """When the outcome was fetched that a page's row comes from, live or removed; 0 if it has none."""
+        row = self._db.execute("SELECT time FROM pages WHERE rank = ? AND url = ?", (rank_page(url), url)).fetchone()
+        return row[0] if row else 0.0
+
     def list_pages(self) -> Iterator[PageEntry]:
         """All pages."""
         last = 0
@@ -383,7 +399,7 @@ def open_ledger(paths: IndexPaths) -> Iterator[LedgerReader]:
     try:
         with closing(LedgerReader(paths)) as ledger:
             yield ledger
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         where = "" if os.access(paths.index, os.W_OK) else ", in a folder that is read-only for you"
         raise UnreadableError(
             f"{paths.ledger} cannot be read ({error}{where}); if that stays so, {advise_rebuild(paths.folder)}"

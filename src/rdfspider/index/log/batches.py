@@ -80,7 +80,7 @@ class Batches:
         chars = 0
         for item in reader:
             if isinstance(item, Damage):
-                self._sources.tell(item)
+                self._sources.tell(source, item)
                 continue
             outcomes.append(choose_statements(item, mechanics=self._mechanics))
             chars += len(item.text) + sum(map(len, item.statements.values()))

@@ -48,6 +48,8 @@ _MAX_PAUSE_S = 30.0
 _MAX_BEGUN = 16
 # The estimated bytes of an outcome in the log, before any was read.
 _USUAL_BYTES = 4_000
+# How much of an error the status tells.
+_FAILURE_CHARS = 300
 # How Oxigraph's messages begin if a store has lost a file or the content of one.
 _DAMAGED = ("Corruption", "IO error: No such file or directory")
 
@@ -136,6 +138,8 @@ class Follower:
         """The error that ended the follower; None if there was none."""
         self.moved_at = time.monotonic()
         """When it last completed a step; an outside store that does not answer keeps it from moving."""
+        self.has_opened = False
+        """Whether the view could be opened once."""
         self.has_caught_up = False
         """Whether everything seen at the last look is committed, and nothing is deferred."""
         self._open_view = open_view
@@ -187,8 +191,11 @@ class Follower:
             behind_bytes=behind_bytes,
             behind_pages=max(1, round(behind_bytes / mean_bytes)) if behind_bytes else 0,
             forgotten=durable.get(FORGOTTEN, 0),
-            problem=self._problem or (view.problem if view else ""),
+            problem=self._describe_failure() or self._problem or (view.problem if view else ""),
         )
+
+    def _describe_failure(self) -> str:
+        return " ".join(str(self.failure).split())[:_FAILURE_CHARS] if self.failure is not None else ""
 
     def run(self) -> None:
         """Follow the log until told to end."""
@@ -221,6 +228,7 @@ class Follower:
         view = self._view = self._open_view()
         try:
             self._cursors = dict(view.load_cursors())
+            self.has_opened = True
             self._durable = dict(self._cursors)
             self._begun.clear()
             self._is_dirty = self._is_at_rest = False

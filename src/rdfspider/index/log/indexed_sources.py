@@ -10,6 +10,7 @@ import re
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from hashlib import blake2b
 
@@ -181,11 +182,18 @@ class Sources:
         self._stamps: dict[str, tuple[int, int] | None] = {}
         self._forgotten = Forgotten([])
         self._damages: set[tuple[str, int]] = set()
+        self._unreadable = set(read_lines(paths.unreadable))
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Why files from elsewhere or lists cannot be read."""
-        return (*self._missing, *self._spoilt.values())
+        """Why files from elsewhere, lists or records of the archive cannot be read."""
+        lost = (_tell_unreadable(self._paths, self.unreadable),) if self._unreadable else ()
+        return (*self._missing, *self._spoilt.values(), *lost)
+
+    @property
+    def unreadable(self) -> int:
+        """The number of records of the crawl's own archive that could not be read, also by earlier processes."""
+        return len(self._unreadable)
 
     def look(self, since: float = 0.0) -> LogState:
         """The current sources, a moment old at most and not older than `since`. Raise UsageError if a list is invalid at the
@@ -205,13 +213,20 @@ class Sources:
             return read_foreign(path, start, self._config, stop)
         return read_outcomes(path, source, start, stop)
 
-    def tell(self, damage: Damage) -> None:
-        """Log damage once, even if several views find it."""
+    def tell(self, source: str, damage: Damage) -> None:
+        """Log damage once, even if several views find it. That of our own archive is remembered: no cursor comes back to it."""
         with self._lock:
             is_new = (damage.path, damage.offset) not in self._damages
             if len(self._damages) >= _DAMAGES:
                 self._damages.clear()
             self._damages.add((damage.path, damage.offset))
+            is_own = self._look is None or source not in self._look.foreign
+            if is_own and is_new and len(self._unreadable) < _DAMAGES:
+                line = f"{source} {damage.offset}"
+                self._unreadable.add(line)
+                # On a full disk only this process remembers it.
+                with suppress(UsageError):
+                    add_lines(self._paths.unreadable, [line])
         if is_new:
             _log.warning("%s at %d: %s", damage.path, damage.offset, damage.reason)
 
@@ -248,3 +263,10 @@ class Sources:
         except OSError:
             return None
         return found.st_ino, found.st_mtime_ns
+
+
+def _tell_unreadable(paths: IndexPaths, count: int) -> str:
+    return (
+        f"{count:,} record{'s' * (count != 1)} of the archive cannot be read, and what they say is missing: "
+        f"`rdfspider doctor --dir {paths.folder}` lets their pages be fetched again"
+    )

@@ -15,14 +15,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import msgspec
+from isal import isal_zlib
 from pyoxigraph import Store
 
-from rdfspider.disk import open_alone, open_shared, sync_folder
+from rdfspider.disk import open_alone, open_shared, sync_folder, write_atomically
 from rdfspider.errors import UnindexedError, UnreadableError
 from rdfspider.index.layout import advise_rebuild
 
 _NAME = re.compile(r"[0-9]{6,}")
 _TAKING, _REMOVING = ".taking", ".removing-"
+_TABLES, _CHECKSUMS = "*.sst", "checksums.json"
+_CHUNK_BYTES = 1 << 20
 # The shortest time between two looks for a newer snapshot.
 _LOOK_S = 0.25
 # A reader that is idle for this long releases its snapshot.
@@ -42,7 +46,16 @@ def take_snapshot(store: Store, folder: Path) -> Path:
     sync_folder(taking)
     taking.rename(path)
     sync_folder(folder)
+    _note_checksums(folder, path)
     return path
+
+
+def find_changed_files(folder: Path, store: Path) -> list[str]:
+    """The files of a store, the writer's or a snapshot, whose content has changed since the snapshot in which they were first.
+    Oxigraph itself finds that only where it happens to read."""
+    known = _read_checksums(folder)
+    files = (path for path in sorted(store.glob(_TABLES)) if path.name in known)
+    return [path.name for path in files if _compute_checksum(path) != known[path.name]]
 
 
 def find_newest(folder: Path) -> Path | None:
@@ -195,6 +208,30 @@ class _Opened:
             return os.path.samestat(self._stat, self.hold.path.stat())
         except FileNotFoundError:
             return False
+
+
+def _note_checksums(folder: Path, snapshot: Path) -> None:
+    """Write down the checksums of a snapshot's files; those of earlier ones are known, as no file ever changes."""
+    known = _read_checksums(folder)
+    found = {path.name: known.get(path.name) or _compute_checksum(path) for path in snapshot.glob(_TABLES)}
+    write_atomically(folder / _CHECKSUMS, msgspec.json.encode(found), durable=False)
+
+
+def _read_checksums(folder: Path) -> dict[str, tuple[int, int]]:
+    """Lengths and checksums by file; none if the file is missing or damaged."""
+    try:
+        return msgspec.json.decode((folder / _CHECKSUMS).read_bytes(), type=dict[str, tuple[int, int]])
+    except (OSError, ValueError):
+        return {}
+
+
+def _compute_checksum(path: Path) -> tuple[int, int]:
+    checksum = size = 0
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK_BYTES):
+            checksum = isal_zlib.crc32(chunk, checksum)
+            size += len(chunk)
+    return size, checksum
 
 
 def _list_numbers(folder: Path) -> list[int]:

@@ -232,6 +232,11 @@ class QuadView:
             raise
 
 
+def read_quads_cursors(paths: IndexPaths) -> dict[str, int]:
+    """The cursors of a quad store that nobody writes; raise OSError or RuntimeError if it is damaged."""
+    return _read_cursors(Store.read_only(str(paths.quads)))
+
+
 def _open_store(paths: IndexPaths) -> Store:
     paths.quads.mkdir(parents=True, exist_ok=True)
     # RocksDB keeps a log of its work for each of the last thousand times that it was opened.

@@ -17,14 +17,19 @@ No content of a page stops the view: what cannot be indexed is logged and left o
 """
 
 import logging
+import os
+import re
 import sqlite3
+import struct
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import tantivy
+from isal import isal_zlib
 from msgspec.structs import replace
 
 from rdfspider.archive.outcomes import Effect, Outcome, make_stamp
@@ -62,6 +67,9 @@ _GROWTH = 10
 """An entity with many sources is rebuilt when their number has changed by one in so many."""
 _MAX_LANGUAGE = 40
 """Longer texts are not language tags."""
+_SEGMENT_FILE = re.compile(r"[0-9a-f]{32}(\.\d+)?\.[a-z]+")
+_FOOTER_END, _FOOTER_MAGIC = struct.Struct("<II"), 1337
+_CHUNK_BYTES = 1 << 20
 _REFUSALS = ("The field", "The provided string is not valid JSON")
 """How tantivy's errors about a refused document begin; other errors come from the disk."""
 _MAX_WAITING, _MAX_WAITING_CHARS = 256, 2_000_000
@@ -382,6 +390,49 @@ def _open_index(paths: IndexPaths) -> tantivy.Index:
         raise UsageError(f"{paths.text} cannot be opened: {error}; {advise_rebuild(paths.folder)}") from error
     register_tokenizers(index)
     return index
+
+
+def read_text_cursors(paths: IndexPaths) -> dict[str, int]:
+    """The cursors of a text index; raise ValueError or a panic of tantivy if it is damaged."""
+    state = _load_state(tantivy.Index.open(str(paths.text)))
+    return state.cursors if state else {}
+
+
+def find_damaged_files(paths: IndexPaths) -> list[str]:
+    """The files of a text index whose content has another checksum than tantivy has written at their ends."""
+    files = (file for file in sorted(paths.text.iterdir()) if _SEGMENT_FILE.fullmatch(file.name))
+    return [file.name for file in files if not _has_checksum(file)]
+
+
+def _has_checksum(path: Path) -> bool:
+    """Whether a file ends as tantivy's do: content, a footer in JSON with the checksum of the content, its length, a number."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(size - _FOOTER_END.size, 0))
+        ending = file.read()
+        if len(ending) < _FOOTER_END.size:
+            return False
+        length, magic = _FOOTER_END.unpack(ending)
+        start = size - _FOOTER_END.size - length
+        if magic != _FOOTER_MAGIC or start < 0:
+            return False
+        file.seek(start)
+        try:
+            expected = msgspec.json.decode(file.read(length), type=_Footer).crc
+        except ValueError:
+            return False
+        file.seek(0)
+        found, left = 0, start
+        while left and (chunk := file.read(min(left, _CHUNK_BYTES))):
+            found = isal_zlib.crc32(chunk, found)
+            left -= len(chunk)
+    return found == expected
+
+
+class _Footer(msgspec.Struct):
+    """The footer of a file."""
+
+    crc: int
 
 
 def _load_state(index: tantivy.Index) -> TextState | None:

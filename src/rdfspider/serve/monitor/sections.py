@@ -60,6 +60,7 @@ _DOCUMENTS: dict[str, str] = {
 }
 _SENTENCES = {
     RunState.NEW: "The crawl has not run yet.",
+    RunState.UNKNOWN: "The crawl has lost its status.",
     RunState.RUNNING: "The crawl is running.",
     RunState.PAUSING: "The crawl is pausing: it finishes what is under way.",
     RunState.PAUSED: "The crawl is paused.",

@@ -1,0 +1,239 @@
+"""Makes the frontier of a shard again from the archives of all shards, as far as they tell.
+
+The outcomes of the shard's own URLs become rows again. The links of all pages of the crawl are followed again, and those that
+were never fetched are scheduled; links to other shards are sent again, which know most of them. What only the frontier knew is
+found again when the crawl goes on: addresses, robots.txt files, sitemaps (they are fetched again), what was learned about hosts.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from rdfspider.archive.log import Segment, list_segments, read_outcomes
+from rdfspider.archive.outcomes import Effect, Outcome
+from rdfspider.archive.warc_file import Damage
+from rdfspider.codes import PREREQUISITE_REASONS, DuplicateKind, LeaseKind, Reason, VerdictState
+from rdfspider.crawl.folder import load_domains, read_seeds
+from rdfspider.discover.finder import Finder, follow_redirect
+from rdfspider.discover.scope import Router, Scope, stage_scope_addition
+from rdfspider.domains import Domains
+from rdfspider.errors import UnreadableError
+from rdfspider.extract.document import is_unfollowed
+from rdfspider.frontier.contents import find_claim_owner, pack_digest
+from rdfspider.frontier.entries import PageFacts
+from rdfspider.frontier.frontier import Frontier
+from rdfspider.records import Capture, Discovered, Extraction, Judgement, Lease, Link, Page, Robots, Verdict
+from rdfspider.repair.shard_checks import ShardFolder
+from rdfspider.run.commits import WARC_LENGTHS
+from rdfspider.run.heartbeat import DataCounts
+from rdfspider.run.peers.messages import encode_links
+from rdfspider.urls import host_of
+from rdfspider.vocabulary.mechanics import count_data
+from rdfspider.ways import Way
+
+_OUTCOMES_A_COMMIT = 500
+
+
+def restore_frontier(shard: ShardFolder, lengths: Mapping[str, int]) -> int:
+    """Make the frontier of a shard, whose folder must not exist, and return how many URLs it has. `lengths` are those of the
+    shard's segments, which must be sound."""
+    domains = load_domains(shard.folder, shard.config.crawl.shards)
+    # No lost frontier was opened as often as seconds have passed since 1970.
+    epoch = int(time.time())
+    frontier = Frontier(shard.frontier, shard.config, domains, shard.number, first_epoch=epoch)
+    with closing(frontier):
+        frontier.meta.put(WARC_LENGTHS, msgspec.msgpack.encode(dict(lengths)))
+        _resume_inbox(frontier, shard)
+        frontier.commit()
+        _Rows(frontier, shard).restore()
+        _Links(frontier, shard, domains).restore()
+        frontier.commit()
+        frontier.sync()
+        return frontier.counts.known
+
+
+class _Rows:
+    """Makes the rows of the URLs that the shard has visited."""
+
+    def __init__(self, frontier: Frontier, shard: ShardFolder) -> None:
+        self._frontier = frontier
+        self._shard = shard
+        self._counts = DataCounts(frontier)
+
+    def restore(self) -> None:
+        staged: set[str] = set()
+        for outcome in _read_own(self._shard):
+            if outcome.reason in PREREQUISITE_REASONS:
+                continue
+            if outcome.url in staged or len(staged) >= _OUTCOMES_A_COMMIT:
+                self._frontier.commit()
+                staged.clear()
+            staged.add(outcome.url)
+            self._record(outcome)
+        self._counts.stage(float("inf"))
+        self._frontier.commit()
+
+    def _record(self, outcome: Outcome) -> None:
+        verdict = Verdict(VerdictState(outcome.verdict), outcome.reason, outcome.status, outcome.error, outcome.rule)
+        is_kept = 200 <= outcome.status < 300 and outcome.reason != Reason.NOINDEX
+        judgement = Judgement(duplicate=_read_duplicate(outcome), original=outcome.duplicate_of)
+        facts = PageFacts(
+            digest=outcome.digest if is_kept else "",
+            etag=outcome.etag if is_kept else "",
+            last_modified=outcome.last_modified if is_kept else "",
+            captured=outcome.time if is_kept and (outcome.payload or outcome.reason == Reason.IMPORTED) else 0.0,
+            body_bytes=outcome.body_bytes or 0,
+            quads=count_data(outcome.statements),
+            position=(outcome.source, outcome.offset),
+            judgement=judgement,
+        )
+        self._frontier.restoration.record(_find_link(outcome, self._frontier), verdict, facts, outcome.time)
+        if outcome.effect == Effect.REPLACE:
+            extraction = Extraction(
+                outcome.url, outcome.media_type, statements=outcome.statements, problems=outcome.problems
+            )
+            self._counts.add([extraction], outcome.time)
+
+
+class _Links:
+    """Follows the links of all pages of the crawl once more."""
+
+    def __init__(self, frontier: Frontier, shard: ShardFolder, domains: Domains) -> None:
+        self._frontier = frontier
+        self._shard = shard
+        self._domains = domains
+        crawl = shard.config.crawl
+        self._scope = Scope(crawl, domains)
+        self._additions: list[str] = []
+        for seed in read_seeds(shard.folder):
+            self._scope.extend(seed)
+        self._router = Router(self._scope, domains, shard.number, Counter())
+        # Sitemaps are scheduled by their own outcomes.
+        ways = tuple(way for way in crawl.ways if way != "sitemaps")
+        self._finder = Finder(
+            replace(crawl, ways=ways), domains, is_inside=lambda url: not self._scope.find_refusal(url)
+        )
+
+    def restore(self) -> None:
+        # Links may be in scope because of a redirect that comes later in the log.
+        for outcome in _read_all(self._shard.folder):
+            if outcome.found_as == Way.SEED and outcome.target:
+                self._extend(outcome.target)
+        for count, outcome in enumerate(_read_all(self._shard.folder)):
+            is_own = self._domains.shard(host_of(outcome.url)) == self._shard.number
+            self._follow(outcome, is_own=is_own)
+            self._claim(outcome)
+            if count % _OUTCOMES_A_COMMIT == 0:
+                self._frontier.commit()
+
+    def _follow(self, outcome: Outcome, *, is_own: bool) -> None:
+        routed = self._router.route(self._find(outcome, is_own))
+        self._frontier.add(routed.own)
+        if is_own:
+            for other, links in routed.others.items():
+                self._frontier.outbox.put(other, encode_links(links))
+
+    def _find(self, outcome: Outcome, is_own: bool) -> list[Discovered]:
+        if outcome.reason in PREREQUISITE_REASONS:
+            link = Discovered(outcome.url, outcome.depth or 0, Way.SITEMAP, 0, outcome.redirected_from)
+            return [link] if outcome.reason == Reason.SITEMAP and is_own else []
+        entry = self._frontier.find(outcome.url) if is_own else None
+        lease = _make_lease(outcome, entry.url_id if entry else 0)
+        if outcome.reason == Reason.REDIRECT:
+            return follow_redirect(lease, outcome.target or None)
+        if not 200 <= outcome.status < 300 or outcome.found_as == Way.IMPORT:
+            return []
+        capture = Capture(Page(outcome.url, b""), outcome.status, "", "", (), (), "", outcome.time, 0.0, 0)
+        links = tuple(_make_link(target, outcome.relations.get(target, "")) for target in outcome.outlinks)
+        extraction = Extraction(outcome.url, outcome.media_type, statements=outcome.statements, links=links)
+        robots = Robots(nofollow="nofollow" in outcome.directives)
+        judgement = Judgement(duplicate=_read_duplicate(outcome), robots=robots)
+        return self._finder.find(lease, capture, extraction, judgement)
+
+    def _claim(self, outcome: Outcome) -> None:
+        """Note the first URL with each content that belongs to this shard, whichever shard fetched it."""
+        if outcome.digest and not outcome.duplicate and outcome.effect == Effect.REPLACE:
+            key = pack_digest(outcome.digest)
+            if find_claim_owner(key, self._shard.config.crawl.shards) == self._shard.number:
+                self._frontier.contents.claim(key, outcome.url)
+
+    def _extend(self, url: str) -> None:
+        if self._scope.extend(url):
+            self._additions.append(url)
+            stage_scope_addition(self._frontier.meta.put, self._additions)
+
+
+def _resume_inbox(frontier: Frontier, shard: ShardFolder) -> None:
+    """Let the other shards go on sending where their outboxes begin."""
+    for number in range(shard.config.crawl.shards):
+        if number == shard.number:
+            continue
+        try:
+            with shard._replace(number=number).open_frontier() as other:
+                unsent = other.find_unsent(shard.number)
+        except UnreadableError:
+            # It is made again, too, and then sends everything from its first entry on.
+            continue
+        if unsent is not None:
+            frontier.inbox.resume(number, (unsent[0], unsent[1] - 1))
+
+
+def _read_own(shard: ShardFolder) -> Iterator[Outcome]:
+    """Read the outcomes of a shard, with the name of their segment as their source."""
+    segments = list_segments(shard.folder).items()
+    own = {path.name: Segment(path, length) for _, (path, length) in segments if path.parent == shard.warc}
+    return _read(own)
+
+
+def _read_all(folder: Path) -> Iterator[Outcome]:
+    return _read({segment.path.name: segment for segment in list_segments(folder).values()})
+
+
+def _read(segments: Mapping[str, Segment]) -> Iterator[Outcome]:
+    for name, (path, length) in segments.items():
+        for outcome in read_outcomes(path, name, 0, length, now=0.0, has_prerequisites=True):
+            if not isinstance(outcome, Damage):
+                yield outcome
+
+
+def _find_link(outcome: Outcome, frontier: Frontier) -> Discovered:
+    via = outcome.via_id
+    if not via and outcome.via and (entry := frontier.find(outcome.via)):
+        via = entry.url_id
+    return Discovered(outcome.url, outcome.depth or 0, _read_way(outcome), via, outcome.redirected_from)
+
+
+def _make_lease(outcome: Outcome, url_id: int) -> Lease:
+    return Lease(
+        LeaseKind.PAGE,
+        host_of(outcome.url),
+        0,
+        outcome.url,
+        url_id,
+        outcome.depth or 0,
+        _read_way(outcome),
+        chain=outcome.redirected_from,
+    )
+
+
+def _make_link(target: str, relation: str) -> Link:
+    return Link(target, relation, nofollow=is_unfollowed(relation))
+
+
+def _read_way(outcome: Outcome) -> Way:
+    try:
+        return Way(outcome.found_as)
+    except ValueError:
+        return Way.LINK
+
+
+def _read_duplicate(outcome: Outcome) -> DuplicateKind:
+    try:
+        return DuplicateKind(outcome.duplicate)
+    except ValueError:
+        return DuplicateKind.NONE

@@ -1,0 +1,171 @@
+"""Checks of the indexes: whether each can be read, and is a view of the archive.
+
+The quick checks open every store, and compare the cursors with the log. The deep ones read every file with its checksums, and
+ask the indexes for every page: the ledger for each outcome of the log, and the quads and the text index for each page of the
+ledger.
+"""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from itertools import chain
+from pathlib import Path
+from typing import TypeVar
+
+from pyoxigraph import NamedNode, Store
+
+from rdfspider.archive.log import list_segments, read_outcomes
+from rdfspider.archive.outcomes import Effect
+from rdfspider.archive.warc_file import Damage
+from rdfspider.config import Config
+from rdfspider.disk import read_lines
+from rdfspider.errors import UnreadableError, UsageError
+from rdfspider.index.layout import IndexPaths, check_index, has_index
+from rdfspider.index.ledger.reader import LedgerReader
+from rdfspider.index.log.indexed_sources import Forgotten, Sources
+from rdfspider.index.quads.snapshots import find_changed_files, find_newest
+from rdfspider.index.quads.view import read_quads_cursors
+from rdfspider.index.status import load_index_status
+from rdfspider.index.text.documents import make_page_id
+from rdfspider.index.text.searcher import TextIndex
+from rdfspider.index.text.view import find_damaged_files, read_text_cursors
+from rdfspider.repair.findings import Finding
+from rdfspider.vocabulary.terms import make_graph_iri
+
+_Result = TypeVar("_Result")
+
+
+def check_indexes(folder: Path, config: Config, *, is_deep: bool) -> Iterator[Finding]:
+    """Check the indexes of a crawl."""
+    paths = IndexPaths(folder)
+    try:
+        is_there = has_index(paths)
+    except UnreadableError as error:
+        yield Finding("index", _name(paths, paths.version), str(error))
+        return
+    if not is_there:
+        if config.index.enabled and (segments := list_segments(folder)):
+            yield Finding("index-behind", _name(paths, paths.index), "there is none yet", len(segments))
+        return
+    damages = [*_check_stores(paths), *(_read_stores(paths) if is_deep else ())]
+    yield from damages
+    if paths.status.exists() and load_index_status(paths) is None:
+        yield Finding("index-status", _name(paths, paths.status), "it is not a status of ours")
+    if lines := read_lines(paths.unreadable):
+        yield Finding("unread", _name(paths, paths.unreadable), f"the first is {lines[0]}", len(lines))
+    if damages:
+        return
+    cursors = {"quads": read_quads_cursors(paths), "text": read_text_cursors(paths)}
+    look = Sources(paths, config.extract).look()
+    rest = {name: look.measure_rest(passed) for name, passed in cursors.items()}
+    if behind := {name: size for name, size in rest.items() if size}:
+        told = ", ".join(f"{name} {size:,} bytes" for name, size in behind.items())
+        yield Finding("index-behind", _name(paths, paths.index), f"not indexed yet: {told}")
+    if is_deep:
+        found: list[Finding] = []
+        compare = chain(_compare_with_log(paths, cursors["text"]), _compare_with_ledger(paths))
+        yield from _try(paths, paths.ledger, lambda: found.extend(compare))
+        yield from found
+
+
+def _check_stores(paths: IndexPaths) -> Iterator[Finding]:
+    """Open each index."""
+    opened: dict[Path, Callable[[], object]] = {
+        paths.version: lambda: check_index(paths),
+        paths.ledger: lambda: _use_ledger(paths, lambda ledger: ledger.read_totals()),
+        paths.quads: lambda: read_quads_cursors(paths),
+        paths.snapshots: lambda: Store.read_only(str(_find_snapshot(paths))),
+        paths.text: lambda: (read_text_cursors(paths), TextIndex(paths.folder).load()),
+    }
+    for path, open_index in opened.items():
+        yield from _try(paths, path, open_index)
+
+
+def _read_stores(paths: IndexPaths) -> Iterator[Finding]:
+    """Read each index as a whole."""
+    yield from _try(paths, paths.quads, lambda: _check_quads(paths, paths.quads))
+    yield from _try(paths, paths.snapshots, lambda: _check_quads(paths, _find_snapshot(paths)))
+    yield from _try(paths, paths.ledger, lambda: _use_ledger(paths, _check_ledger))
+    yield from _try(paths, paths.text, lambda: _check_text(paths))
+
+
+def _check_quads(paths: IndexPaths, folder: Path) -> None:
+    if damaged := find_changed_files(paths.snapshots, folder):
+        raise ValueError(f"wrong checksums: {', '.join(damaged)}")
+    for _ in Store.read_only(str(folder)).quads_for_pattern(None, None, None, None):
+        pass
+
+
+def _check_ledger(ledger: LedgerReader) -> None:
+    if wrong := ledger.check():
+        raise ValueError(wrong)
+
+
+def _check_text(paths: IndexPaths) -> None:
+    if damaged := find_damaged_files(paths):
+        raise ValueError(f"wrong checksums: {', '.join(damaged)}")
+
+
+def _compare_with_log(paths: IndexPaths, cursors: Mapping[str, int]) -> Iterator[Finding]:
+    """Ask the ledger for each outcome of the log that it should know."""
+    forgotten = Forgotten.load(paths)
+    missing, first = 0, ""
+    with closing(LedgerReader(paths)) as ledger:
+        for source, segment in list_segments(paths.folder).items():
+            stop = min(segment.length, cursors.get(source, 0))
+            for outcome in read_outcomes(segment.path, source, 0, stop):
+                if isinstance(outcome, Damage) or outcome.effect == Effect.TOUCH or forgotten.matches(outcome.url):
+                    continue
+                if ledger.find_time(outcome.url) < outcome.time:
+                    missing += 1
+                    first = first or outcome.url
+    if missing:
+        yield Finding("index", _name(paths, paths.ledger), f"pages are missing; the first is {first}", missing)
+
+
+def _compare_with_ledger(paths: IndexPaths) -> Iterator[Finding]:
+    """Ask the quads and the text index for each page of the ledger."""
+    counts: Counter[Path] = Counter()
+    first: dict[Path, str] = {}
+    store = Store.read_only(str(_find_snapshot(paths)))
+    searcher = TextIndex(paths.folder).load().searcher
+    with closing(LedgerReader(paths)) as ledger:
+        for page in ledger.list_pages():
+            is_missing = {
+                paths.snapshots: page.quads and not store.contains_named_graph(NamedNode(make_graph_iri(page.url))),
+                paths.text: not searcher.doc_freq("id", make_page_id(page.url)),
+            }
+            for path in (path for path, is_so in is_missing.items() if is_so):
+                counts[path] += 1
+                first.setdefault(path, page.url)
+    for path, count in counts.items():
+        yield Finding("index", _name(paths, path), f"pages are missing; the first is {first[path]}", count)
+
+
+def _use_ledger(paths: IndexPaths, use: Callable[[LedgerReader], _Result]) -> _Result:
+    with closing(LedgerReader(paths)) as ledger:
+        return use(ledger)
+
+
+def _find_snapshot(paths: IndexPaths) -> Path:
+    newest = find_newest(paths.snapshots)
+    if newest is None:
+        raise ValueError("there is no snapshot of the quads")
+    return newest
+
+
+def _try(paths: IndexPaths, path: Path, read: Callable[[], object]) -> Iterator[Finding]:
+    try:
+        read()
+    except (OSError, RuntimeError, ValueError, UsageError, sqlite3.Error) as error:
+        yield Finding("index", _name(paths, path), " ".join(str(error).split())[:300])
+    except BaseException as error:
+        # The class of Rust panics cannot be imported.
+        if type(error).__name__ != "PanicException":
+            raise
+        yield Finding("index", _name(paths, path), f"its reader fails: {' '.join(str(error).split())[:200]}")
+
+
+def _name(paths: IndexPaths, path: Path) -> str:
+    return str(path.relative_to(paths.folder))
