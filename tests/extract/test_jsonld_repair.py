@@ -86,6 +86,14 @@ def test_values_keep_their_meaning(text: str, value: object) -> None:
         ('{"a": 1, "p": "never closed', {"a": 1}, ["'p'", "all after 'p'"]),
         ('{"a": 1, "p": 12', {"a": 1}, ["'p'", "all after 'p'"]),
         ('{"a": {"c": 1}, "p" 2}', {}, []),
+        ('{"a": 1, {% if c %}"p": 2,{% else %}"p": 3,{% endif %} "b": 3}', {"a": 1, "b": 3}, ["'p'"]),
+        ('{"a": 1, "p": `x`, "b": 3}', {"a": 1, "b": 3}, ["'p'"]),
+        ('{"a": 1, "p": &quot;x&quot;, "b": 3}', {"a": 1, "b": 3}, ["'p'"]),
+        ('{"a": 1, "p": true//, "b": 3\n}', {"a": 1, "b": 3}, ["'p'"]),
+        ("{'a': 1, 'p': x', 'b': 3}", {"a": 1}, ["'p'", "all after 'p'"]),
+        ("{'a': 1, 'p': true 'b': 3}", {"a": 1}, ["'p'", "all after 'p'"]),
+        ('{"a": 1, "p": ["x""y"], "b": 3}', {"a": 1}, ["'p'", "all after 'p'"]),
+        ('{"a": 1, "p": "size [6"] x", "b": 3}', {"a": 1}, ["'p'", "all after 'p'"]),
     ],
 )
 def test_what_is_unclear_is_left_out_and_named(text: str, value: dict[str, object], lost: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""The patterns by which `repair.py` reads broken JSON: what may stand between members, how values end, and what is unclear.
+"""The patterns by which `rewriter.py` reads broken JSON: what may stand between members, how values end, and what is unclear.
 
 Every repetition is possessive or bounded, so that no text takes long.
 """
@@ -23,9 +23,11 @@ TAG = re.compile(_TAG_TEXT)
 TAGGED_VALUE = re.compile(rf"(?:{_TAG_TEXT}|[^{{}}\[\],\"'\r\n]){{1,300}}+")
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?(?=[\s,}\];]|$)")
 BARE_VALUE = re.compile(r"[^\s,{}\[\]\"'<>:][^,{}\[\]\"<>\r\n]{0,200}")
-# Text without quotes that holds another key, or that is a program's expression.
+# Text without quotes that holds another key, and that is a program's expression or has quotes of another language.
 BARE_KEY_INSIDE = re.compile(r"\s[\w@$-]++\s*+:(?!//)|[\w@$-]++\s*+:(?:\s|$)")
-EXPRESSION = re.compile(r"(?:window|document|location|this)\.|.*(?:\(\)|\s\+\s)", re.DOTALL)
+EXPRESSION = re.compile(
+    r"(?:window|document|location|this)\.|[`\\]|\+(?!\d)|&#?\w{1,8};|.*(?:\(\)|\s\+\s|(?<!:)//|/\*)", re.DOTALL
+)
 WORDS = {"true": "true", "false": "false", "null": "null", "True": "true", "False": "false", "None": "null"}
 NO_VALUES = frozenset({"undefined", "NaN", "Infinity", "-Infinity"})
 
@@ -38,6 +40,7 @@ SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 CONTROL = re.compile(r"[\x00-\x1f]")
 
 _QUOTES = _DOUBLE + SINGLE
+QUOTE_OF_PAIR = re.compile(rf"(?<!\w)[{_QUOTES}]|[{_QUOTES}](?!\w)")
 _KEY_TEXT = rf"(?:[^{_QUOTES}\\{{}}\[\],<>\x00-\x1f]|\\/){{0,200}}+"
 QUOTED_KEY = re.compile(rf"[{_QUOTES}]({_KEY_TEXT})[{_QUOTES}]\s*+:")
 _BARE = r"[A-Za-z_@$][\w$-]{0,80}"
