@@ -194,6 +194,15 @@ def test_ill_formed_feeds_are_repaired() -> None:
     assert codes == ["not-well-formed"]
 
 
+@pytest.mark.parametrize("reference", ["&#xD800;", "&#57343;"])
+def test_references_to_surrogates_are_repaired(reference: str) -> None:
+    lines, codes = extract(
+        f"<rss><channel><item><link>http://e/</link><dc:creator>A{reference}n</dc:creator></item></channel></rss>"
+    )
+    assert '<http://e/> dc:creator "A\ufffdn"' in lines
+    assert codes == ["not-well-formed"]
+
+
 def test_what_is_no_feed_is_a_problem() -> None:
     assert extract("<html/>") == ([], ["no-feed"])
     assert extract("") == ([], ["not-well-formed", "no-feed"])

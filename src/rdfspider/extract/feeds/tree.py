@@ -114,6 +114,7 @@ _VOID = re.compile(r"<(area|base|br|col|embed|hr|img|input|link|meta|source|trac
 # Markup in these namespaces is written without prefixes, as in HTML.
 _UNNAMED = CORE | {XHTML}
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_CHARACTER = re.compile(r"&#(?:x([0-9A-Fa-f]{1,6})|([0-9]{1,7}));")
 
 
 class Name(NamedTuple):
@@ -199,11 +200,17 @@ def parse_feed(text: str, out: Statements) -> etree._Element | None:
         return parse_lxml(text, only_elements=True)
     except etree.XMLSyntaxError as error:
         out.problem("not-well-formed", str(error.msg))
-    text = _BARE_AMPERSAND.sub("&amp;", _NOT_XML.sub("", text))
+    text = _CHARACTER.sub(_mend_character, _BARE_AMPERSAND.sub("&amp;", _NOT_XML.sub("", text)))
     try:
         return parse_lxml(text, recover=True, only_elements=True)
     except etree.XMLSyntaxError:
         return None
+
+
+def _mend_character(reference: re.Match[str]) -> str:
+    """The reference to a character; U+FFFD in place of a lone surrogate, of which lxml would make bytes that are no text."""
+    number = int(reference[1], 16) if reference[1] else int(reference[2])
+    return "\ufffd" if 0xD800 <= number <= 0xDFFF else reference[0]
 
 
 def children(element: etree._Element) -> Iterator[etree._Element]:

@@ -18,6 +18,7 @@ from rdfspider.crawl.budgets import EndReason, Used, find_reached
 from rdfspider.crawl.messages import CHANGES, RUN_COUNTS, Beat, Command, CommandAnswer, CommandName, RunState
 from rdfspider.frontier.clock import Clock
 from rdfspider.run.peers.messages import (
+    UNREADABLE,
     Arrival,
     Control,
     ControlCommand,
@@ -335,7 +336,7 @@ class CoordinatorHub:
                 self._on_change()
             else:
                 self._answer([sender, *rest[:-1]], rest[-1])
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             _log.warning("something that is no message came to the coordinator")
 
     def _answer(self, envelope: list[bytes], request: bytes) -> None:
@@ -346,7 +347,7 @@ class CoordinatorHub:
                 answer, outgoing = self._change(asked)
             else:
                 answer, outgoing = self._coordinator.execute(asked.command)
-        except msgspec.MsgspecError as error:
+        except UNREADABLE as error:
             answer, outgoing = CommandAnswer(False, f"this is no command: {error}"), []
         self.send(outgoing)
         # The user may read the status as soon as the answer arrives.

@@ -1,6 +1,7 @@
 """A shard's connection to the coordinator: permits, questions and commands enter, beats and answers leave."""
 
 import asyncio
+import logging
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from rdfspider.crawl.messages import Beat
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Discovered
 from rdfspider.run.peers.messages import (
+    UNREADABLE,
     Arrival,
     Control,
     ControlCommand,
@@ -29,6 +31,8 @@ from rdfspider.run.peers.messages import (
 )
 from rdfspider.run.peers.permits import PermitPool
 from rdfspider.run.peers.sockets import LoopSocket, open_line
+
+_log = logging.getLogger(__name__)
 
 # Seconds without a message from the coordinator, which answers every beat, after which a shard halts.
 _MAX_SILENT_TICKS = 20
@@ -121,7 +125,12 @@ class CoordinatorClient:
     def _read(self, frames: list[bytes]) -> None:
         self._silent_ticks = 0
         epoch = self._frontier.epoch
-        match _decoder.decode(frames[-1]):
+        try:
+            message = _decoder.decode(frames[-1])
+        except UNREADABLE:
+            _log.warning("something that is no message came from the coordinator")
+            return
+        match message:
             case Permits(of_epoch, count) if of_epoch == epoch:
                 self.permits.receive(count)
                 self._handlers.wake()

@@ -204,6 +204,9 @@ class Control(Struct, frozen=True, array_like=True, tag=5):
 CoordinatorMessage = Heard | Permits | Recall | Round | Control
 
 
+UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError)
+"""What decoding raises for bytes that are no message."""
+
 _outbox_decoder = msgspec.msgpack.Decoder(list[Discovered] | dict[bytes, str])
 _encoder = msgspec.msgpack.Encoder()
 

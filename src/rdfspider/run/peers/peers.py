@@ -24,6 +24,7 @@ from rdfspider.run.peers.claims import Claims
 from rdfspider.run.peers.coordinator_client import CoordinatorClient, PeerHandlers
 from rdfspider.run.peers.delivery import Delivery, Intake
 from rdfspider.run.peers.messages import (
+    UNREADABLE,
     Acquire,
     Claimed,
     ContentClaim,
@@ -179,7 +180,7 @@ class Peers:
         try:
             batch = _decoder.decode(frames[-1])
             peer = self._peers[batch.source]
-        except (msgspec.MsgspecError, KeyError):
+        except (*UNREADABLE, KeyError):
             _log.warning("something that is no batch came from a peer")
             return
         if batch.epoch < peer.epoch:
@@ -238,8 +239,8 @@ class Peers:
         is_next, answer = intake.judge(links)
         if is_next:
             epoch, sequence = links.cursor
-            entry = decode_outbox_entry(links.payload)
             try:
+                entry = decode_outbox_entry(links.payload)
                 if isinstance(entry, list):
                     self._handlers.on_links(source, epoch, sequence, entry)
                 else:
@@ -247,7 +248,8 @@ class Peers:
                         for key, url in entry.items():
                             self._frontier.contents.release(key, url)
                     self._handlers.wake()
-            except GapError:
+            except (GapError, *UNREADABLE):
+                # Links that cannot be read were not sent as they are, so they must be sent again, too.
                 answer = intake.reject()
         if answer is not None:
             self._send(source, answer)
