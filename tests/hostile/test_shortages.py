@@ -5,9 +5,10 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
+import pytest
 
 from rdfspider.crawl.status import read_status
-from web import Crawling, Web, crawl, make_site, pages_of, read_outcomes
+from web import Crawling, Web, crawl, make_site, pages_of, read_outcomes, run_first
 
 HOSTS = [f"site{number}.test" for number in range(20)]
 
@@ -53,3 +54,36 @@ def test_a_clock_that_is_set_forward_and_back(tmp_path: Path) -> None:
     # Every page once, whatever the calendar said, and all of them.
     assert sorted(exchange.url for exchange in pages_of(web.log)) == sorted(site.urls)
     assert {outcome.url for outcome in read_outcomes(folder)} == site.urls
+
+
+NO_SOCKETS = """
+import errno, os, socket
+
+_open = socket.socket.__init__
+
+def _refuse(self, family=-1, type=-1, proto=-1, fileno=None):
+    if fileno is None and family == socket.AF_INET and type & 15 == socket.SOCK_STREAM and os.path.exists({flag!r}):
+        raise OSError(errno.ENFILE, "Too many open files in system")
+    _open(self, family, type, proto, fileno)
+
+socket.socket.__init__ = _refuse
+"""
+
+
+def test_a_system_without_sockets_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every process of the crawl is told what a system says that has no file left, until it has."""
+    site, flag, code = make_site(HOSTS[:6], 30, seed=3), tmp_path / "none", tmp_path / "code"
+    flag.touch()
+    code.mkdir()
+    with Web(site) as web:
+        run_first(NO_SOCKETS.format(flag=str(flag)), code, monkeypatch)
+        flags = ["--scope", "any", "--delay", 0, "--shards", 1, *web.resolve({"*.test": "127.0.0.1"})]
+        with Crawling(tmp_path / "crawl", "http://site0.test/", *flags) as crawling:
+            assert crawling.wait_until(lambda: crawling.is_resting("suspended"))
+            assert "shard 0 waits: no file descriptor is left (see ulimit -n)" in crawling.stderr()
+            assert web.log == []
+            flag.unlink()
+            assert crawling.wait() == 0, crawling.stderr()
+    outcomes = {outcome.url: outcome.get("attempts") for outcome in read_outcomes(tmp_path / "crawl")}
+    assert outcomes == dict.fromkeys(site.urls, ""), "an attempt was charged"
+    assert read_status(tmp_path / "crawl").totals.errors == {}
