@@ -38,6 +38,7 @@ class NameServer(asyncio.DatagramProtocol):
     asked: list[tuple[str, int]] = field(default_factory=list)
     transport: Any = None
     is_silent: bool = False
+    silent_names: tuple[str, ...] = ()
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
@@ -54,7 +55,7 @@ class NameServer(asyncio.DatagramProtocol):
         found = self.names.get(name, NO_NAME)
         code, records = (found, []) if isinstance(found, int) else (NO_ERROR, self.write(found, kind))
         header = data[:2] + struct.pack("!HHHHH", 0x8180 | code, 1, len(records), 0, 0)
-        if not self.is_silent:
+        if not self.is_silent and name not in self.silent_names:
             self.transport.sendto(header + data[12 : position + 5] + b"".join(records), source)
 
     def write(self, found: list[tuple[int, str]], asked_kind: int) -> list[bytes]:
@@ -145,19 +146,35 @@ def test_name_servers_that_fall_silent_are_no_fault_of_the_names(monkeypatch: py
 
     async def main() -> None:
         clock = Clock()
-        async with resolving({"a.example": [(60, "93.184.216.34")]}, clock) as (resolver, server):
+        async with resolving({}, clock) as (resolver, server):
             assert (await resolver.resolve("none.example")).failure == "nxdomain"
             server.is_silent = True
-            told = [(await resolver.resolve(f"{name}.example")).failure for name in "abcd"]
+            names = [f"{name}.example" for name in "bcde"]
+            told = [answer.failure for answer in await asyncio.gather(*map(resolver.resolve, names))]
             # One name, or two, may be at fault themselves; when none gets an answer, the servers are.
-            assert told == ["dns", "dns", "shortage", "shortage"]
+            assert sorted(told) == ["dns", "dns", "shortage", "shortage"]
             assert resolver.shortage == "the name servers do not answer"
             server.is_silent = False
-            assert (await resolver.resolve("d.example")).failure == "nxdomain"
+            assert (await resolver.resolve(names[told.index("shortage")])).failure == "nxdomain"
+            assert (await resolver.resolve(names[told.index("dns")])).failure == "dns"
             clock.time += dns.ERROR_TTL_S + 1
-            assert (await resolver.resolve("a.example")).addresses == ("93.184.216.34",)
+            assert (await resolver.resolve(names[told.index("dns")])).failure == "nxdomain"
             server.is_silent = True
-            assert (await resolver.resolve("e.example")).failure == "dns"
+            assert (await resolver.resolve("f.example")).failure == "dns"
+
+    run_loop(main())
+
+
+def test_names_that_never_get_an_answer_are_at_fault_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise whoever has a few such names could let a crawl wait for an hour."""
+    monkeypatch.setattr(dns, "TRY_S", 0.05)
+
+    async def main() -> None:
+        async with resolving({}) as (resolver, server):
+            assert (await resolver.resolve("none.example")).failure == "nxdomain"
+            server.silent_names = tuple(f"{name}.example" for name in "abcde")
+            answers = await asyncio.gather(*map(resolver.resolve, server.silent_names))
+            assert [answer.failure for answer in answers] == ["dns"] * 5
 
     run_loop(main())
 

@@ -10,6 +10,7 @@ import socket
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
+from secrets import token_hex
 from typing import NamedTuple, Protocol
 
 import aiodns
@@ -19,7 +20,7 @@ from rdfspider.codes import FailureCode
 from rdfspider.config import FetchConfig
 from rdfspider.errors import UsageError
 from rdfspider.fetch import targets
-from rdfspider.fetch.shortages import Shortages, find_routes_out
+from rdfspider.fetch.shortages import NO_NAMES, Shortages, find_routes_out
 from rdfspider.records import Addresses
 from rdfspider.urls import normalise_url
 
@@ -179,7 +180,7 @@ class Resolver:
             is_missing = code in _NO_NAME
             if code in _ANSWERS:
                 self._shortages.note_answer()
-            elif lack := self._shortages.find_of_name(name):
+            elif (lack := self._shortages.find_of_name(name)) and not (lack == NO_NAMES and await self._is_answered()):
                 self.shortage = lack
                 # It is over at once, so that the name is looked up again as soon as somebody asks.
                 return Addresses((), self._clock.now(), FailureCode.SHORTAGE)
@@ -191,6 +192,18 @@ class Resolver:
         ttl_s = min([node.ttl for node in result.nodes] + [alias.ttl for alias in result.cnames], default=0)
         found = [ip_address(node.addr[0].decode()) for node in result.nodes]
         return self._vet(found, self._clock.now() + min(max(ttl_s, MIN_TTL_S), MAX_TTL_S))
+
+    async def _is_answered(self) -> bool:
+        """Whether name servers answer about a name that nobody has: then names without an answer are at fault themselves. Somebody
+        may have thousands of those, and the crawl would wait for them."""
+        assert self._cares is not None
+        try:
+            await self._cares.getaddrinfo(f"{token_hex(8)}.invalid", socket.AF_INET, type=socket.SOCK_STREAM)
+        except aiodns.error.DNSError as error:
+            if not error.args or error.args[0] not in _ANSWERS:
+                return False
+        self._shortages.note_answer()
+        return True
 
     def _vet(self, found: list[IPv4Address | IPv6Address], expires: float) -> Addresses:
         """Keep the allowed addresses, without duplicates; an IPv4-mapped IPv6 address counts as its IPv4 address."""
