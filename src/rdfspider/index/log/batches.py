@@ -18,6 +18,8 @@ from rdfspider.index.log.statements import choose_statements
 # The size of a batch: large enough to be fast, small enough to hold several in memory.
 _BATCH_OUTCOMES = 128
 _BATCH_CHARS = 4_000_000
+# What an outcome counts for besides its text and statements: many outcomes have neither, but still take memory.
+_OUTCOME_CHARS = 1_000
 # The characters of batches that wait for other views.
 _KEPT_CHARS = 32_000_000
 # Files that stay open between two batches; the number of open files is limited.
@@ -83,7 +85,7 @@ class Batches:
                 self._sources.tell(source, item)
                 continue
             outcomes.append(choose_statements(item, mechanics=self._mechanics))
-            chars += len(item.text) + sum(map(len, item.statements.values()))
+            chars += _OUTCOME_CHARS + len(item.text) + sum(map(len, item.statements.values()))
             if len(outcomes) >= _BATCH_OUTCOMES or chars >= _BATCH_CHARS:
                 if item.end < stop:
                     self._keep_open(source, item.end, reader, stop)

@@ -31,8 +31,9 @@ _LEAST_TURN_S = 1.0
 _MAX_TURNS = 4096
 # How long an exchange may yield little while others wait: this many times as long as is usual, at least this many seconds.
 _PATIENCE, _LEAST_PATIENCE_S = 8.0, 2.0
-# The weight of one exchange in the usual duration.
-_NEW_WEIGHT = 1 / 16
+# The weight of one exchange in the usual duration, and the most that it counts for: a few servers that take a minute on purpose
+# must not give all slow ones more time.
+_NEW_WEIGHT, _LONGEST_USUAL_S = 1 / 16, 5.0
 # How long fewer requests may start after there was no memory for a body.
 _NARROW_S = 60.0
 
@@ -284,7 +285,7 @@ class Admission:
 
     def note_duration(self, duration_s: float) -> None:
         """Note how long an exchange took that gave an answer."""
-        self._usual_s += _NEW_WEIGHT * (duration_s - self._usual_s)
+        self._usual_s += _NEW_WEIGHT * (min(duration_s, _LONGEST_USUAL_S) - self._usual_s)
 
     def patience_s(self) -> float:
         """For how long an exchange may yield little before its connection is taken back; infinity while nobody waits for one."""
