@@ -128,6 +128,7 @@ def forget_pages(folder: Path, config: Config, text: str, *, ahead: bool = False
     paths = IndexPaths(folder)
     pages = _count_matching(paths, text)
     if not pages and not ahead and has_index(paths) and not Forgotten.load(paths).has_rule(text):
+        check_index(paths)
         raise UsageError(
             f"nothing of {text} is indexed: {_suggest_known(paths, text)}--ahead keeps it out all the same"
         )
