@@ -194,8 +194,8 @@ class Resolver:
         return self._vet(found, self._clock.now() + min(max(ttl_s, MIN_TTL_S), MAX_TTL_S))
 
     async def _is_answered(self) -> bool:
-        """Whether name servers answer about a name that nobody has: then names without an answer are at fault themselves. Somebody
-        may have thousands of those, and the crawl would wait for them."""
+        """Whether name servers answer about a name that nobody has: then names without an answer are at fault themselves, and
+        somebody may have thousands of those, for which the crawl would wait."""
         assert self._cares is not None
         try:
             await self._cares.getaddrinfo(f"{token_hex(8)}.invalid", socket.AF_INET, type=socket.SOCK_STREAM)
