@@ -5,18 +5,22 @@
 `fair_web.py` makes the web from the seed. In each turn it is crawled alone and beside 73 hostile hosts, a farm of 200 hosts and
 300 tarpits, by two shards, for the same time from the first honest page on. The rate is that of pages that honest hosts have
 sent, by their own log; the memory is the largest sum over all processes of a crawl (PSS, so that shared pages count once). A
-turn takes four minutes. The pace is a tenth of a second, so that sixty honest hosts would take all that two processes can do.
+turn takes four minutes. There is no pause between requests, so that honest hosts could take all that the machine can do.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -47,9 +51,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--turns", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=45.0)
-    parser.add_argument("--delay", type=float, default=0.25, help="seconds between two requests to a host")
+    parser.add_argument("--delay", type=float, default=0.0, help="seconds between two requests to a host")
     parser.add_argument("--kinds", nargs="+", choices=LEAST, default=list(LEAST))
-    parser.add_argument("--index", action="store_true", help="index while the crawl runs, too")
+    parser.add_argument("--index", action=argparse.BooleanOptionalAction, default=True, help="index as crawls do")
     parser.add_argument("--json", type=Path, help="a file for the figures")
     arguments = parser.parse_args()
     runs: dict[str, list[Run]] = {kind: [] for kind in ("alone", *arguments.kinds)}
@@ -82,15 +86,15 @@ def _crawl(seed: int, kind: str, arguments: argparse.Namespace) -> Run:
     with tempfile.TemporaryDirectory(prefix="bench-fairness-", dir=_find_folder()) as name:
         folder = Path(name)
         log = folder / "honest.log"
-        command = [sys.executable, str(Path(__file__).with_name("fair_web.py")), str(seed), kind, str(log)]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-            assert server.stdin is not None and server.stdout is not None
-            seeds = folder / "seeds.txt"
-            seeds.write_text("\n".join(json.loads(server.stdout.readline())["seeds"]) + "\n")
-            try:
-                memory_bytes, ended = _watch(folder, seeds, log, arguments)
-            finally:
-                server.stdin.close()
+        port = _find_port()
+        with ExitStack() as stack:
+            told = [
+                stack.enter_context(_serve(str(seed), kind, role, str(port), str(log))) for role in ("honest", "others")
+            ]
+            seeds = [url for part in told for url in part["seeds"]]
+            random.Random(seed).shuffle(seeds)
+            (folder / "seeds.txt").write_text("\n".join(seeds) + "\n")
+            memory_bytes, ended = _watch(folder, [flag for part in told for flag in part["flags"]], log, arguments)
         visits = [line.split() for line in log.read_text().splitlines()]
         counted = [(path, status) for at, _, path, status in visits if float(at) <= ended]
         pages = sum(status == "200" for _, status in counted)
@@ -98,12 +102,24 @@ def _crawl(seed: int, kind: str, arguments: argparse.Namespace) -> Run:
         return Run(pages / arguments.seconds, junk, pages, memory_bytes)
 
 
-def _watch(folder: Path, seeds: Path, log: Path, arguments: argparse.Namespace) -> tuple[int, float]:
+@contextmanager
+def _serve(*arguments: str) -> Iterator[dict[str, list[str]]]:
+    """A part of the web, while it runs: what `fair_web.py` says of it."""
+    command = [sys.executable, str(Path(__file__).with_name("fair_web.py")), *arguments]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin is not None and server.stdout is not None
+        try:
+            yield json.loads(server.stdout.readline())
+        finally:
+            server.stdin.close()
+
+
+def _watch(folder: Path, flags: list[str], log: Path, arguments: argparse.Namespace) -> tuple[int, float]:
     """Crawl for the given time from the first honest page on; returns the largest sum of memory, and when the time ended."""
-    command = [sys.executable, "-m", "rdfspider", "crawl", "--seeds", str(seeds), "--dir", str(folder / "crawl")]
+    seeds = str(folder / "seeds.txt")
+    command = [sys.executable, "-m", "rdfspider", "crawl", "--seeds", seeds, "--dir", str(folder / "crawl"), *flags]
     command += ["--scope", "any", "--allow-private", "--shards", "2", "--contact", "https://example.org/"]
     command += ["--delay", str(arguments.delay), "--index" if arguments.index else "--no-index"]
-    command += ["--set", f"frontier.ip_delay_s={arguments.delay}"]
     with (folder / "stderr").open("w+b") as stderr:
         crawl = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr)
         try:
@@ -144,6 +160,13 @@ def _sum_memory(pid: int) -> int:
         except (psutil.NoSuchProcess, psutil.AccessDenied):
             continue
     return total
+
+
+def _find_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def _find_folder() -> str | None:

@@ -1,13 +1,15 @@
 """A loopback web with honest and hostile hosts, made from a seed: each host has an address of its own in 127.0.0.0/8.
 
-    python benchmarks/fair_web.py SEED KIND LOG      # KIND: alone, hostile, farm or tarpits; ends when stdin is closed
+    python benchmarks/fair_web.py SEED KIND honest PORT LOG      # KIND: alone, hostile, farm or tarpits
+    python benchmarks/fair_web.py SEED KIND others PORT
 
-The first line on stdout is a JSON object with the port and the seeds. Every answer of an honest host is a line of LOG: the time,
-the host, the path and the status.
+Honest hosts and others have a process each, which ends when its stdin is closed. The first line on stdout is a JSON object with
+the seeds, and the flags that lead a crawl there. Every answer of an honest host is a line of LOG: time, host, path and status.
 
-- *Honest* hosts have thousands of pages with text and a product in JSON-LD. A third of them are seeds, the others are linked from
-  one of these.
-- *Hostile* hosts are linked from three honest hosts, and link to each other and to pages on honest hosts that do not exist.
+- *Honest* hosts have thousands of pages with text and a product in JSON-LD, and two of them a catalogue of eight megabytes. A
+  third of the hosts are seeds, the others are linked from one of these.
+- *Hostile* hosts are linked from three honest hosts. Most are those of `tests/hostile`; nine more are below, which link to each
+  other and to pages on honest hosts that do not exist.
 - A *farm* of 200 hosts is linked from one honest host. Its pages look like honest ones, and each links to twenty of its hosts.
 - *Tarpits* are seeds, as are servers that became slow: they are silent for 25 seconds, then send 160 bytes a second.
 """
@@ -17,19 +19,25 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from random import Random
 from typing import cast
 
 import uvloop
 
+# Before this folder, which has a module `web`, too.
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from hostile import HostileWeb, make_hostile
+
 HONEST, HOSTILE, FARM, TARPITS = 60, 73, 200, 300
 _PAGES = 5_000
 _CHILDREN = 4
 _ENTRIES = 3
+_CATALOGUES = 2
 _JUNK_LINKS = 50
 _SILENT_S, _DRIP_S, _DRIP_BYTES = 25.0, 0.1, 16
 _OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n\r\n"
@@ -41,9 +49,9 @@ Answer = bytes | Callable[[asyncio.Transport], "asyncio.Future[None] | asyncio.T
 class Web:
     """All hosts of one web, and what each answers."""
 
-    def __init__(self, seed: int, kind: str) -> None:
+    def __init__(self, seed: int, kind: str, port: int) -> None:
         self.kind = kind
-        self.port = 0
+        self.port = port
         chance = Random(seed)
         self._salt = chance.randrange(1 << 30)
         letters = "bdfgklmnprstvz"
@@ -55,17 +63,22 @@ class Web:
             host: self.honest[HONEST // 3 + number :: HONEST // 3] for number, host in enumerate(self.seeds)
         }
         count = {"alone": 0, "hostile": HOSTILE, "farm": FARM, "tarpits": TARPITS}[kind]
+        scenes = make_hostile(seed, HOSTILE - len(_BEHAVIOURS)) if kind == "hostile" else []
+        self.scenes = [(scene, _choose_address(chance, taken)) for scene in scenes]
+        count -= len(scenes)
         block = _choose_address(chance, taken).rpartition(".")[0]
         # Half of a farm is in one network, the other half anywhere.
         near = [f"{block}.{number}" for number in range(1, 1 + count // 2)] if kind == "farm" else []
         self.others = near + [_choose_address(chance, taken) for _ in range(count - len(near))]
         chance.shuffle(self.others)
         self._numbers = {host: number for number, host in enumerate([*self.honest, *self.others])}
+        self._catalogue = _make_catalogue(self._words)
         self._entries: dict[str, list[str]] = {}
         if kind == "hostile":
-            self._entries = {host: self.others[number::_ENTRIES] for number, host in enumerate(self.seeds[:_ENTRIES])}
+            linked = [*self._name(self.others), *(url for scene in scenes for url in scene.seeds)]
+            self._entries = {host: linked[number::_ENTRIES] for number, host in enumerate(self.seeds[:_ENTRIES])}
         elif kind == "farm":
-            self._entries = {self.seeds[0]: self.others[:1]}
+            self._entries = {self.seeds[0]: self._name(self.others[:1])}
 
     def answer(self, host: str, path: str) -> Answer:
         """What a host sends for a path."""
@@ -79,12 +92,14 @@ class Web:
         return _BEHAVIOURS[number % len(_BEHAVIOURS)](self, host, path)
 
     def _answer_honestly(self, host: str, path: str) -> bytes:
+        if path == "/catalogue" and host in self.seeds[-_CATALOGUES:]:
+            return self._catalogue
         page = _read_number(path)
         if page is None or page >= _PAGES:
             return _MISSING
-        more = [f"http://{other}:{self.port}/" for other in self._children.get(host, ())] if page == 0 else []
-        if page == 0:
-            more += [f"http://{other}:{self.port}/" for other in self._entries.get(host, ())]
+        more = [*self._name(self._children.get(host, ())), *self._entries.get(host, ())] if page == 0 else []
+        if host in self.seeds[-_CATALOGUES:] and page == 0:
+            more.append("/catalogue")
         return self.make_page(host, page, more)
 
     def _answer_as_farm(self, host: str, path: str) -> bytes:
@@ -92,7 +107,10 @@ class Web:
         if page is None:
             return _MISSING
         chance = Random(f"{self._salt} {host} {page} links")
-        return self.make_page(host, page, [f"http://{other}:{self.port}/" for other in chance.sample(self.others, 20)])
+        return self.make_page(host, page, self._name(chance.sample(self.others, 20)))
+
+    def _name(self, hosts: Iterable[str]) -> list[str]:
+        return [f"http://{host}:{self.port}/" for host in hosts]
 
     def make_page(self, host: str, page: int, more: list[str]) -> bytes:
         """A page with text, a product, links to further pages of its host, and more links."""
@@ -118,10 +136,21 @@ class Web:
     def make_links(self, host: str, path: str) -> list[str]:
         """Links of a hostile page: to others like it, and to pages of honest hosts that do not exist."""
         chance = Random(f"{self._salt} {host} {path}")
-        return [f"http://{other}:{self.port}/" for other in chance.sample(self.others, 10)] + [
+        return self._name(self.others) + [
             f"http://{chance.choice(self.honest)}:{self.port}/{chance.choice(self._words)}/{chance.randrange(10**6)}"
             for _ in range(_JUNK_LINKS)
         ]
+
+
+def _make_catalogue(words: list[str]) -> bytes:
+    """A page of eight megabytes, as honest sites have them, too."""
+    items = (
+        f'<li vocab="https://schema.org/" typeof="Product"><b property="name">{word} {other}</b></li>\n'
+        for word in words[:90]
+        for other in words[:1000]
+    )
+    body = f"<!doctype html><title>All</title><ul>{''.join(items)}</ul>".encode()
+    return _OK % len(body) + body
 
 
 def _choose_address(chance: Random, taken: set[str]) -> str:
@@ -193,7 +222,8 @@ def _send_errors(web: Web, host: str, path: str) -> Answer:
 
 
 def _send_soft_404(web: Web, host: str, path: str) -> Answer:
-    links = "".join(f'<a href="/missing/{Random(path).randrange(10**6)}/{number}">x</a>' for number in range(100))
+    links = "".join(f'<a href="{link}">x</a>' for link in web.make_links(host, path))
+    links += "".join(f'<a href="/missing/{Random(path).randrange(10**6)}/{number}">x</a>' for number in range(100))
     body = f"<!doctype html><title>Not found</title><h1>404 page not found</h1>{links}".encode()
     return _OK % len(body) + body
 
@@ -254,18 +284,26 @@ class _Connection(asyncio.Protocol):
             self._task.cancel()
 
 
-async def _serve(seed: int, kind: str, log: Path) -> None:
-    web = Web(seed, kind)
+async def _serve(web: Web, hosts: Sequence[str], seeds: Sequence[str], log: Path, flags: Sequence[str]) -> None:
     loop = asyncio.get_running_loop()
     with log.open("w", buffering=1) as stream:
-        for host in (*web.honest, *web.others):
-            server = await loop.create_server(lambda: _Connection(web, stream.write), host, web.port, backlog=1024)
-            web.port = server.sockets[0].getsockname()[1]
-        hosts = [*web.seeds, *(web.others if kind == "tarpits" else ())]
-        Random(seed).shuffle(hosts)
-        print(json.dumps({"seeds": [f"http://{host}:{web.port}/" for host in hosts]}), flush=True)
+        for host in hosts:
+            await loop.create_server(lambda: _Connection(web, stream.write), host, web.port, backlog=1024)
+        print(json.dumps({"seeds": [f"http://{host}:{web.port}/" for host in seeds], "flags": flags}), flush=True)
         await loop.run_in_executor(None, sys.stdin.read)
 
 
+def main() -> None:
+    seed, kind, role, port = int(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4])
+    web = Web(seed, kind, port)
+    if role == "honest":
+        uvloop.run(_serve(web, web.honest, web.seeds, Path(sys.argv[5]), ()))
+        return
+    seeds = web.others if kind == "tarpits" else ()
+    scenes = [scene for scene, _ in web.scenes]
+    with HostileWeb(scenes, [address for _, address in web.scenes] or ["127.0.0.1"]) as hostile:
+        uvloop.run(_serve(web, web.others, seeds, Path(os.devnull), hostile.resolve()))
+
+
 if __name__ == "__main__":
-    uvloop.run(_serve(int(sys.argv[1]), sys.argv[2], Path(sys.argv[3])))
+    main()

@@ -30,6 +30,8 @@ class Reason(StrEnum):
     """The archive has lost its records, so it is fetched again."""
     SITEMAP = "sitemap"
     CONTEXT = "context"
+    HEAVY = "heavy"
+    """Too many pages that take long to extract were waiting; it is fetched again when there are few."""
     NO_SITEMAP = "no-sitemap"
     NO_CONTEXT = "no-context"
 
@@ -77,6 +79,8 @@ class Lane(StrEnum):
     """Its host was slow, and the connection is one that nobody needs at the moment."""
     SLOW = "slow"
     """Its host was slow: the slow lane has few connections, and they are not taken back."""
+    HEAVY = "heavy"
+    """The last page of its host took long to extract: there are few at a time."""
 
     __repr__ = str.__repr__
 

@@ -150,6 +150,8 @@ class Discovered(Struct, frozen=True, gc=False, array_like=True, omit_defaults=T
     """Steps of priority, set by the finder: above 0 comes after other URLs, below 0 before them."""
     modified: float = 0.0
     """When it was last modified according to where it was found, in seconds since 1970; 0 if unknown."""
+    line: tuple[int, ...] = ()
+    """For a URL from another shard: the domains that led to it, as in its host's record."""
 
 
 class RobotsState(Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
@@ -200,6 +202,8 @@ class Lease(Struct, frozen=True, gc=False):
     """For a robots.txt: the longest known Crawl-delay of the host, over all its origins; 0 if there is none."""
     lane: Lane = Lane.OPEN
     """What kind of connection it may hold."""
+    is_surplus: bool = False
+    """Whether its host has had more than its share, and gets what others leave."""
 
 
 class Addresses(Struct, frozen=True, gc=False, array_like=True):

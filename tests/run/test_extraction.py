@@ -4,10 +4,11 @@ import asyncio
 import gzip
 from pathlib import Path
 
+from rdfspider.codes import Lane, LeaseKind, Reason
 from rdfspider.config import Config, ExtractConfig
 from rdfspider.linked_documents import KeptDocuments
 from rdfspider.pipeline import extract_from
-from rdfspider.records import Page
+from rdfspider.records import Lease, Page
 from rdfspider.run.extraction import Extractor, extract_page
 from rdfspider.run.heartbeat import Meter
 from rdfspider.run.heavy_pages import LargePages, PoisonPages
@@ -23,7 +24,9 @@ def test_pages_that_wait_for_a_query_count_with_all_they_hold(tmp_path: Path) ->
     config = Config()
     permits = PermitPool(False, lambda count: None, lambda count: None)
     contexts = Contexts(KeptDocuments(tmp_path), lambda found: None, str)
-    extractor = Extractor(tmp_path, config, contexts, permits, Meter(), wake=lambda: None)
+    extractor = Extractor(
+        tmp_path, config, contexts, permits, Meter(), wake=lambda: None, charge=lambda lease, seconds: None
+    )
     extraction = extract_from(page, config.extract)
 
     async def ask() -> list[tuple[int, int]]:
@@ -41,13 +44,13 @@ def test_pages_that_wait_for_a_query_count_with_all_they_hold(tmp_path: Path) ->
 
 
 def test_what_is_packed_is_read_by_another_process_however_short_it_is(tmp_path: Path) -> None:
-    large_pages, poison_pages = LargePages(60), PoisonPages(tmp_path)
+    large_pages, poison_pages = LargePages(60, tmp_path / "turn"), PoisonPages(tmp_path)
     sitemap = b"<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>http://example.org/x</loc></url></urlset>"
 
     def read(body: bytes) -> bool:
         """Whether there is another process then."""
         page = Page("http://example.org/sitemap.xml", body, "application/xml")
-        found = asyncio.run(extract_page(page, ExtractConfig(), large_pages, poison_pages, Meter()))
+        found, _ = asyncio.run(extract_page(page, ExtractConfig(), large_pages, poison_pages, Meter()))
         assert found.is_sitemap
         return large_pages._calls.pid is not None
 
@@ -55,3 +58,30 @@ def test_what_is_packed_is_read_by_another_process_however_short_it_is(tmp_path:
     assert read(gzip.compress(sitemap))
     large_pages.close()
     poison_pages.close()
+
+
+def test_large_pages_that_cannot_wait_are_fetched_again_in_a_lane_that_is_let_in(tmp_path: Path) -> None:
+    charged: list[tuple[str, float]] = []
+    permits = PermitPool(False, lambda count: None, lambda count: None)
+    extractor = Extractor(
+        tmp_path,
+        Config(),
+        Contexts(KeptDocuments(tmp_path), lambda found: None, str),
+        permits,
+        Meter(),
+        wake=lambda: None,
+        charge=lambda lease, seconds: charged.append((lease.lane, seconds)),
+    )
+    large = Page("http://example.org/", b"<title>Long</title>" + b" " * 12_000_000, "text/html")
+    small = Page("http://example.org/small", b"<title>Short</title>", "text/html")
+
+    async def read() -> list[str]:
+        jobs = [(Lane.OPEN, large)] * 4 + [(Lane.HEAVY, large), (Lane.OPEN, small), (Lane.HEAVY, small)]
+        leases = [(Lease(LeaseKind.PAGE, "example.org", 1, page.url, lane=lane), page) for lane, page in jobs]
+        found = await asyncio.gather(*(extractor.extract(lease, page) for lease, page in leases))
+        return [each if isinstance(each, Reason) else each.title or "" for each in found]
+
+    assert asyncio.run(read()) == ["Long", "Long", "heavy", "heavy", "Long", "Short", "Short"]
+    # What is turned away counts as heavy, so that it is asked for in that lane.
+    assert [seconds for lane, seconds in charged if lane == Lane.OPEN].count(1.0) == 2
+    extractor.close()

@@ -1,6 +1,7 @@
 """Large pages: real processes that hang, die, need too much, and are replaced."""
 
 import asyncio
+import fcntl
 import functools
 import importlib
 import os
@@ -19,7 +20,7 @@ from rdfspider.config import ExtractConfig
 from rdfspider.pipeline import extract_from
 from rdfspider.records import Extraction, Page, Problem
 from rdfspider.run import heavy_pages
-from rdfspider.run.heavy_pages import LargePages, PoisonPages
+from rdfspider.run.heavy_pages import LARGE_PAGE_BYTES, LargePages, PoisonPages
 
 CONFIG = ExtractConfig()
 GOOD = Page("http://example.org/good", b"<title>Good</title><p vocab='http://schema.org/' typeof='Thing'>", "text/html")
@@ -50,8 +51,8 @@ def answer(url):
 
 
 @pytest.fixture
-def large_pages() -> Iterator[LargePages]:
-    pages = LargePages(60)
+def large_pages(tmp_path: Path) -> Iterator[LargePages]:
+    pages = LargePages(60, tmp_path / "turn")
     yield pages
     pages.close()
 
@@ -71,7 +72,7 @@ def using(name: str) -> ExtractConfig:
 
 
 async def run_all(pages: LargePages, *jobs: tuple[Page, ExtractConfig]) -> list[Extraction]:
-    return await asyncio.gather(*(pages.extract(page, config) for page, config in jobs))
+    return [found for found, _ in await asyncio.gather(*(pages.extract(page, config) for page, config in jobs))]
 
 
 def codes(extraction: Extraction) -> list[str]:
@@ -109,8 +110,8 @@ def test_a_page_that_kills_its_parser_is_read_by_the_second(large_pages: LargePa
 
 
 @pytest.mark.usefixtures("documents")
-def test_a_page_that_takes_too_long_is_killed_and_the_loop_goes_on() -> None:
-    pages = LargePages(60)
+def test_a_page_that_takes_too_long_is_killed_and_the_loop_goes_on(tmp_path: Path) -> None:
+    pages = LargePages(60, tmp_path / "turn")
 
     async def run() -> tuple[Extraction, Extraction, int]:
         await pages.extract(GOOD, CONFIG)
@@ -121,7 +122,7 @@ def test_a_page_that_takes_too_long_is_killed_and_the_loop_goes_on() -> None:
             await asyncio.sleep(0.01)
             rounds += 1
         pages._calls._timeout_s = 60
-        return await running, await pages.extract(GOOD, CONFIG), rounds
+        return (await running)[0], (await pages.extract(GOOD, CONFIG))[0], rounds
 
     slow, good, rounds = asyncio.run(run())
     pages.close()
@@ -147,14 +148,16 @@ def test_memory_is_bounded_and_modules_of_ones_own_are_found(large_pages: LargeP
     assert fourth.statements
 
 
-def test_a_page_waits_for_a_machine_that_can_start_no_process_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    pages = LargePages(60)
+def test_a_page_waits_for_a_machine_that_can_start_no_process_now(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pages = LargePages(60, tmp_path / "turn")
 
     async def run() -> Extraction:
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (5, hard))
         asyncio.get_running_loop().call_later(1.5, resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
-        return await pages.extract(GOOD, CONFIG)
+        return (await pages.extract(GOOD, CONFIG))[0]
 
     monkeypatch.setattr(heavy_pages, "_START_PAUSE_S", 0.5)
     found = asyncio.run(run())
@@ -172,11 +175,42 @@ def test_statements_are_cut_where_they_are_too_much_to_hold(large_pages: LargePa
     assert nquads.endswith(" <http://example.org/> .\n")
 
 
-@pytest.mark.usefixtures("documents")
-def test_closing_ends_what_is_under_way() -> None:
-    pages = LargePages(60)
+LARGE = Page("http://example.org/large", b"<title>Large</title>" + b" " * (LARGE_PAGE_BYTES + 1), "text/html")
 
-    async def run() -> list[Extraction | BaseException]:
+
+def test_shards_take_turns_with_large_pages(large_pages: LargePages, tmp_path: Path) -> None:
+    with (tmp_path / "turn").open("r+b") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+
+        async def run() -> Extraction:
+            job = asyncio.ensure_future(large_pages.extract(LARGE, CONFIG))
+            await asyncio.sleep(0.2)
+            assert large_pages._calls.pid is None
+            fcntl.flock(turn, fcntl.LOCK_UN)
+            return (await job)[0]
+
+        assert asyncio.run(run()) == extract_from(LARGE, CONFIG)
+
+
+def test_closing_does_not_wait_for_the_turn(tmp_path: Path) -> None:
+    pages = LargePages(60, tmp_path / "turn")
+    with (tmp_path / "turn").open("r+b") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+
+        async def run() -> Extraction:
+            job = asyncio.ensure_future(pages.extract(LARGE, CONFIG))
+            await asyncio.sleep(0.1)
+            await asyncio.to_thread(pages.close)
+            return (await job)[0]
+
+        assert codes(asyncio.run(run()))[0] in ("crashed", "not-started")
+
+
+@pytest.mark.usefixtures("documents")
+def test_closing_ends_what_is_under_way(tmp_path: Path) -> None:
+    pages = LargePages(60, tmp_path / "turn")
+
+    async def run() -> list[tuple[Extraction, float] | BaseException]:
         jobs = [asyncio.ensure_future(pages.extract(page, using("hang"))) for page in (ASKING, ASKING)]
         while pages._calls.pid is None:
             await asyncio.sleep(0.01)
@@ -184,7 +218,7 @@ def test_closing_ends_what_is_under_way() -> None:
         return await asyncio.gather(*jobs, return_exceptions=True)
 
     first, second = asyncio.run(run())
-    assert isinstance(first, Extraction) and codes(first)[0] in ("crashed", "not-started")
+    assert isinstance(first, tuple) and codes(first[0])[0] in ("crashed", "not-started")
     assert isinstance(second, asyncio.CancelledError)
 
 

@@ -150,7 +150,7 @@ class OpenSockets:
 
 def find_watch_interval_s(config: FetchConfig) -> float:
     """How often `Handle.find_delay` must be asked."""
-    return min(1.0, config.first_byte_timeout_s / 4, SLOW_WINDOW_S / 4)
+    return min(0.5, config.first_byte_timeout_s / 4, SLOW_WINDOW_S / 4)
 
 
 class Handle:

@@ -20,7 +20,8 @@ back queue of its host and priority (`urls/schedule.py`). The host enters the fr
 (`hosts/queues.py`). The next commit writes all of this to disk.
 
 Queued. Hosts with work move from the front queues into memory when there is room (`hosts/active.py`), and take turns in
-the order in which their clocks allow a request. A host leaves memory after its run, or when it must wait long.
+the order in which their clocks allow a request; those that have had more than their share let others pass
+(`hosts/shares.py`). A host leaves memory after its run, or when it must wait long.
 
 Leased. `Frontier.lease` returns the first thing that may be requested now (`urls/leases.py`): the unknown addresses of
 a host, the unknown robots.txt of an origin, or a page. `urls/learned_traps.py` first removes URLs that are not worth a

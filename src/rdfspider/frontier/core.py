@@ -16,6 +16,7 @@ from rdfspider.frontier.hosts.origins import Origins
 from rdfspider.frontier.hosts.outages import Outages
 from rdfspider.frontier.hosts.pacing import ForeignHosts, Pacing
 from rdfspider.frontier.hosts.queues import BackQueues, FrontQueues
+from rdfspider.frontier.hosts.shares import Shares
 from rdfspider.frontier.state import FrontierState
 from rdfspider.frontier.store import Store
 from rdfspider.frontier.url_rows import UrlRows
@@ -32,6 +33,7 @@ class Core:
     queues: BackQueues
     front_queues: FrontQueues
     lanes: Lanes
+    shares: Shares
     active: ActiveHosts
     origins: Origins
     outages: Outages
@@ -54,7 +56,8 @@ def open_core(
     # Twice as long, so that only a clock that was set back can make a wait look longer.
     front_queues = FrontQueues(store, state.next_place, 2 * longest_wait_s(pace))
     lanes = Lanes(config.fetch.connections)
-    active = ActiveHosts(hosts, front_queues, queues, lanes, config, clock, counts)
+    shares = Shares(config.fetch.connections)
+    active = ActiveHosts(hosts, front_queues, queues, lanes, shares, config, clock, counts)
     origins = Origins(store)
     outages = Outages(store, hosts, active, origins, pace, clock)
     pacing = Pacing(hosts, outages, pace, clock)
@@ -66,6 +69,7 @@ def open_core(
         queues,
         front_queues,
         lanes,
+        shares,
         active,
         origins,
         outages,

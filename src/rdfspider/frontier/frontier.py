@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import overload
 
+from msgspec.structs import replace
 from xxhash import xxh3_64_digest
 
 from rdfspider.config import Config, FetchConfig
@@ -21,7 +22,8 @@ from rdfspider.frontier.core import open_core
 from rdfspider.frontier.entries import Counts, HostEntry, PageFacts, Priority, Refusal, RobotsAnswer, UrlEntry
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.hosts.pacing import SideRequests
-from rdfspider.frontier.keys import PRIORITIES, pack_row
+from rdfspider.frontier.keys import PRIORITIES, from_url_id, pack_row
+from rdfspider.frontier.learning.credits import Credits
 from rdfspider.frontier.learning.patterns import Patterns
 from rdfspider.frontier.learning.priority import Ratings
 from rdfspider.frontier.outbox import Inbox, Outbox
@@ -38,8 +40,11 @@ from rdfspider.frontier.urls.revisits import FutureVisits
 from rdfspider.frontier.urls.schedule import Schedule
 from rdfspider.frontier.urls.sieve import Sieve
 from rdfspider.records import Addresses, Capture, Discovered, Failure, Lease, Verdict
+from rdfspider.ways import Way
 
 _NO_FACTS = PageFacts()
+# The seconds from which a page is heavy; nearly all take some milliseconds.
+_HEAVY_S = 0.2
 
 
 class Frontier:
@@ -124,6 +129,23 @@ class Frontier:
         self._schedule.add(new)
         self._rediscovery.meet(found_again)
         return self.counts.known - known
+
+    def introduce(self, links: list[Discovered]) -> list[Discovered]:
+        """The links of one page of this shard for the frontier of another, with the domains that led to them."""
+        via = links[0].via
+        line = self._hosts.line_below(from_url_id(via)[1]) if via else ()
+        return [link if link.found_as == Way.SEED else replace(link, line=line) for link in links]
+
+    def share_out(self, surplus: int) -> None:
+        """Set how many leases hosts may have that have had more than their share, until the next call; others have no limit."""
+        self._core.active.surplus = surplus
+
+    def charge(self, lease: Lease, cpu_s: float) -> None:
+        """Count the processor time that a page has taken against its host's share."""
+        host = self._hosts.get(lease.host_number)
+        self._hosts.find_domain(host)
+        self._core.shares.charge(host, cpu_s)
+        host.record.is_heavy = cpu_s > _HEAVY_S
 
     def lease(self) -> Lease | None:
         """Lease the next name, robots.txt or page that may be requested now.
@@ -244,11 +266,12 @@ class Frontier:
         self._hosts = core.hosts
         self._url_rows = core.url_rows
         self._front_queues = core.front_queues
-        self._sieve = Sieve(store, core.hosts, state.salt)
+        self._sieve = Sieve(store, core.hosts, state.salt, shard)
         visits = FutureVisits(store)
         self._patterns = Patterns(store)
         ratings = Ratings(self._patterns, core.counts)
-        self._schedule = Schedule(core, self._sieve, visits, ratings, priority)
+        credits = Credits(core.hosts, shard)
+        self._schedule = Schedule(core, self._sieve, visits, ratings, credits, priority)
         self._traps = Traps(core, domains, self._patterns, ratings, self._schedule)
         self._leases = Leases(core, self._traps, calendar.epoch, state.lookup_epoch)
         self._rediscovery = Rediscovery(core, self._schedule, self._leases.slots)
@@ -261,7 +284,9 @@ class Frontier:
         self.restarts = Restarts(core, self._schedule, self.contents, state, self.commit)
         self.restoration = Restoration(core, self._sieve, visits, self.restarts)
         traps = self._traps if priority is None else None
-        self._finisher = Finisher(core, visits, self._leases, self._rediscovery, self.restarts, self.contents, traps)
+        self._finisher = Finisher(
+            core, visits, self._leases, self._rediscovery, self.restarts, self.contents, credits, traps
+        )
         self._settled_by_commit = (
             self._sieve,
             core.url_rows,

@@ -30,7 +30,7 @@ from rdfspider.processes.framing import READY, ParentPipe
 # The address space of a call; 16 MB of the worst markup need about half of it.
 _MEMORY_BYTES = 2 * 1024**3
 # A process that uses more memory than this would not release it, so it ends, and the next call starts another.
-_SPENT_BYTES = 384 * 1024**2
+_SPENT_BYTES = 128 * 1024**2
 _DONE, _SPENT = b"d", b"s"
 
 

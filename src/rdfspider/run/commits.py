@@ -282,7 +282,7 @@ class Committer:
         routed = self._router.route(found)
         self._frontier.add(routed.own)
         for shard, links in routed.others.items():
-            self._frontier.outbox.put(shard, encode_links(links))
+            self._frontier.outbox.put(shard, encode_links(self._frontier.introduce(links)))
 
     def _take_into_scope(self, url: str) -> None:
         """Widen the scope by a URL that a seed redirects to: here at once, in all shards when it is durable."""

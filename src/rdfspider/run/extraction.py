@@ -4,20 +4,25 @@ A page that names missing JSON-LD contexts waits for them for a while; in the me
 """
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+from rdfspider.codes import Lane, Reason
 from rdfspider.config import Config, ExtractConfig
-from rdfspider.detect.content import MAGIC
 from rdfspider.html_parser import IS_SECOND_PARSER
 from rdfspider.pipeline import extract_from
 from rdfspider.records import Extraction, Lease, Page
 from rdfspider.run.heartbeat import Meter
-from rdfspider.run.heavy_pages import LARGE_PAGE_BYTES, LargePages, PoisonPages
+from rdfspider.run.heavy_pages import TURN_FILE, LargePages, PoisonPages, is_large
 from rdfspider.run.peers.permits import PermitPool
 from rdfspider.run.prerequisites import Contexts
 
+# The lanes of pages that are extracted however many wait: they are few.
+_ALWAYS_LET_IN = frozenset({Lane.SLOW, Lane.HEAVY})
+# What a page that cannot wait counts for.
+_TURNED_AWAY_S = 1.0
 # How often a page that has waited checks for a permit.
 _PERMIT_POLL_S = 0.1
 
@@ -33,15 +38,17 @@ class Extractor:
         permits: PermitPool,
         meter: Meter,
         wake: Callable[[], None],
+        charge: Callable[[Lease, float], None],
     ) -> None:
-        """`folder` is the shard's; `wake` is called when a permit is free."""
+        """`folder` is the shard's; `wake` is called when a permit is free, `charge` with the seconds that a page took."""
         self._contexts = contexts
         self._config = replace(config.extract, documents=contexts.documents)
         self._fetches_contexts = "contexts" in config.crawl.ways
         self._meter = meter
         self._permits = permits
         self._wake = wake
-        self._large_pages = LargePages(config.run.extract_timeout_s)
+        self._charge = charge
+        self._large_pages = LargePages(config.run.extract_timeout_s, folder.parent / TURN_FILE)
         self._poison_pages = PoisonPages(folder)
         self._queried_bytes = 0
 
@@ -55,23 +62,34 @@ class Extractor:
         """The bodies among them."""
         return self._large_pages.waiting_bytes + self._contexts.waiting_bytes
 
-    async def extract(self, lease: Lease, page: Page) -> Extraction | None:
-        """Extract a page with the contexts that it names; None if it must be fetched again for them, and then its permit has been
-        given back."""
-        extraction = await self._read(page)
+    async def extract(self, lease: Lease, page: Page) -> Extraction | Reason:
+        """Extract a page with the contexts that it names. If it must be fetched again, for them or because too many pages wait to
+        be extracted, return the reason, and its permit has been given back."""
+        is_heavy = lease.lane == Lane.HEAVY or self._may_take_long(page)
+        if is_heavy and lease.lane not in _ALWAYS_LET_IN and not self._large_pages.has_room(page):
+            self._permits.give_back()
+            self._wake()
+            self._charge(lease, _TURNED_AWAY_S)
+            return Reason.HEAVY
+        if is_heavy:
+            extraction, seconds = await self._large_pages.extract(page, self._config)
+        else:
+            extraction, seconds = await self._read(page)
+        self._charge(lease, seconds)
         if not extraction.missing_documents or not self._fetches_contexts:
             return extraction
         # Fetching the context may need this permit.
         self._permits.give_back()
         self._wake()
-        completed = await self._contexts.complete(lease, page, extraction, self._read)
+        completed = await self._contexts.complete(lease, page, extraction, self._read_again)
         while completed is not None and not self._permits.has_one():
             # Other pages have taken it; wait for more permits or the end of the crawl.
             if self._contexts.is_called_off:
-                return None
+                return Reason.CONTEXT
             await asyncio.sleep(_PERMIT_POLL_S)
-        if completed is not None:
-            self._permits.reserve()
+        if completed is None:
+            return Reason.CONTEXT
+        self._permits.reserve()
         return completed
 
     async def query(self, query: str, page: Page, extraction: Extraction) -> tuple[list[str], Extraction]:
@@ -96,17 +114,23 @@ class Extractor:
         self._large_pages.close()
         self._poison_pages.close()
 
-    async def _read(self, page: Page) -> Extraction:
+    def _may_take_long(self, page: Page) -> bool:
+        return is_large(page) or self._poison_pages.has(page.url)
+
+    async def _read(self, page: Page) -> tuple[Extraction, float]:
         return await extract_page(page, self._config, self._large_pages, self._poison_pages, self._meter)
+
+    async def _read_again(self, page: Page) -> Extraction:
+        return (await self._read(page))[0]
 
 
 async def extract_page(
     page: Page, config: ExtractConfig, large_pages: LargePages, poison_pages: PoisonPages, meter: Meter
-) -> Extraction:
-    """Extract a page: here, or in another process if it may take long or crash."""
-    # A compressed body may be much larger than it looks.
-    is_large = len(page.body) > LARGE_PAGE_BYTES or page.body.startswith(MAGIC)
-    if is_large or IS_SECOND_PARSER or poison_pages.has(page.url):
+) -> tuple[Extraction, float]:
+    """Extract a page, here, or in another process if it may take long or crash; also return how many seconds it took."""
+    if is_large(page) or IS_SECOND_PARSER or poison_pages.has(page.url):
         return await large_pages.extract(page, config)
+    started_s = time.thread_time()
     with meter.of("extract"), poison_pages.watch(page.url):
-        return extract_from(page, config)
+        extraction = extract_from(page, config)
+    return extraction, time.thread_time() - started_s

@@ -6,9 +6,11 @@ remembered, and go to that process as well. The process imports this module too,
 """
 
 import asyncio
+import fcntl
 import logging
 import os
 import pickle
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -18,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from rdfspider.config import ExtractConfig
+from rdfspider.detect.content import MAGIC
 from rdfspider.discover.data_links import run_query
 from rdfspider.disk import write_atomically
 from rdfspider.errors import RdfspiderError
@@ -31,8 +34,15 @@ _log = logging.getLogger(__name__)
 LARGE_PAGE_BYTES = 1024 * 1024
 """Larger pages are extracted in the other process."""
 
+TURN_FILE = "extracting.lock"
+"""In the folder of the shards: the file that they take turns with."""
+
 # Limit of the N-Quads of one page, which the shard has to hold, in characters: 16 MB of ordinary Turtle give about this much.
 _STATEMENT_CHARS = 64 * 1024**2
+# Bodies that may wait for the process; more would take the memory that other pages need.
+_WAITING_BYTES = 32 * 1024**2
+# How often a shard checks whether it is its turn.
+_TURN_POLL_S = 0.02
 # No crawl has more crashing pages; the oldest are forgotten, as a user may have killed the shard during their extraction.
 _MAX_POISON_PAGES = 1_000
 _MAX_URL_BYTES = 1 << 16
@@ -43,24 +53,34 @@ _STARTS, _START_PAUSE_S = 30, 1.0
 
 
 class LargePages:
-    """Extracts the large pages of a shard; `extract` may be called concurrently, and pages take turns."""
+    """Extracts the large pages of a shard; `extract` may be called concurrently, and pages take turns.
 
-    def __init__(self, cpu_s: float) -> None:
-        """`cpu_s` is the processor time for one page."""
+    The shards of a crawl on one machine take turns, too, so that only one of their processes needs much memory.
+    """
+
+    def __init__(self, cpu_s: float, turn_file: Path) -> None:
+        """`cpu_s` is the processor time for one page; `turn_file` is the same for all shards: who extracts a page has a lock on
+        it."""
         self._calls = KillableCalls(_WALL_FACTOR * cpu_s, cpu_s=cpu_s)
         self._second = SecondReading(cpu_s)
-        self._is_closed = False
+        self._turn_file = os.open(turn_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         # Calls to the process block, so they run in a thread and not in the event loop.
         self._thread = ThreadPoolExecutor(1, "large-pages")
+        self._is_closed = False
         self.waiting_bytes = 0
         """The bodies of the pages that are in the process or wait for it."""
 
-    async def extract(self, page: Page, config: ExtractConfig) -> Extraction:
-        """Extract a page; its time limit starts when its turn comes. A machine that cannot start a process now may do so soon."""
+    def has_room(self, page: Page) -> bool:
+        """Whether another page may wait for the process."""
+        return not self.waiting_bytes or self.waiting_bytes + len(page.body) <= _WAITING_BYTES
+
+    async def extract(self, page: Page, config: ExtractConfig) -> tuple[Extraction, float]:
+        """Extract a page, and tell how many seconds it took; its time limit starts when its turn comes. A machine that cannot
+        start a process now may do so soon."""
         starts = 1
         while True:
-            found: Extraction = await self._wait_for(page, extract_by, self._calls, self._second, page, config)
-            is_started = all(problem.code != CallFailure.NOT_STARTED for problem in found.problems)
+            found: tuple[Extraction, float] = await self._wait_for(page, self._extract_in_turn, page, config)
+            is_started = all(problem.code != CallFailure.NOT_STARTED for problem in found[0].problems)
             if is_started or self._is_closed or starts == _STARTS:
                 return found
             starts += 1
@@ -87,6 +107,24 @@ class LargePages:
         self._second.close()
         self._calls.close()
         self._thread.shutdown()
+        os.close(self._turn_file)
+
+    def _extract_in_turn(self, page: Page, config: ExtractConfig) -> tuple[Extraction, float]:
+        # Others are here because they crashed or took long before, and need little memory.
+        while is_large(page) and not (self._is_closed or self._take_turn()):
+            time.sleep(_TURN_POLL_S)
+        try:
+            started = time.monotonic()
+            return extract_by(self._calls, self._second, page, config), time.monotonic() - started
+        finally:
+            fcntl.flock(self._turn_file, fcntl.LOCK_UN)
+
+    def _take_turn(self) -> bool:
+        try:
+            fcntl.flock(self._turn_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
     async def _wait_for(self, page: Page, function: Callable[..., Any], *arguments: object) -> Any:
         job = asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
@@ -95,6 +133,11 @@ class LargePages:
             return await job
         finally:
             self.waiting_bytes -= len(page.body)
+
+
+def is_large(page: Page) -> bool:
+    """Whether a page may need much time and memory; a compressed body may be much larger than it looks."""
+    return len(page.body) > LARGE_PAGE_BYTES or page.body.startswith(MAGIC)
 
 
 def extract_by(calls: KillableCalls, second: SecondReading, page: Page, config: ExtractConfig) -> Extraction:

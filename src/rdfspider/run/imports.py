@@ -40,7 +40,7 @@ from rdfspider.records import Capture, Finished, Lease, Verdict
 from rdfspider.run.commits import ShardStore, check_disk, count_bytes, make_facts
 from rdfspider.run.extraction import extract_page
 from rdfspider.run.heartbeat import Condition, Meter, make_beat
-from rdfspider.run.heavy_pages import LargePages, PoisonPages
+from rdfspider.run.heavy_pages import TURN_FILE, LargePages, PoisonPages
 from rdfspider.run.runners.local import remove_old_sockets
 from rdfspider.urls import MAX_URL_CHARS, host_of, normalise_url
 from rdfspider.ways import Way
@@ -201,7 +201,7 @@ class Importer:
         self._meter = Meter()
         self._frontier = Frontier(frontier_folder(order.folder, order.number), order.config, domains, order.number)
         self._store = ShardStore(order.number, self._folder, order.config, self._frontier, self._meter)
-        self._large_pages = LargePages(order.config.run.extract_timeout_s)
+        self._large_pages = LargePages(order.config.run.extract_timeout_s, self._folder.parent / TURN_FILE)
         self._poison_pages = PoisonPages(self._folder)
         self._group: dict[str, Finished] = {}
         self._group_bytes = 0
@@ -267,7 +267,9 @@ class Importer:
                 return
             self._group_bytes -= count_bytes(earlier)
         page = replace(capture.page, url=url)
-        extraction = await extract_page(page, self._config.extract, self._large_pages, self._poison_pages, self._meter)
+        extraction, _ = await extract_page(
+            page, self._config.extract, self._large_pages, self._poison_pages, self._meter
+        )
         judgement = judge_directives(capture, extraction, time.time())
         verdict = Verdict(VerdictState.DONE, Reason.IMPORTED, capture.status)
         verdict, extraction = apply_judgement(verdict, extraction, judgement)

@@ -31,6 +31,10 @@ _WAITING_GROUPS = 4
 _BEAT_S = 1.0
 # How long requests and extractions under way may still take at a stop. Most end within it; the others are made again next time.
 _FINISH_S = 3.0
+# A turn of the loop that takes longer shows that the processor is busy.
+_CALM_S = 0.005
+# How the visits to hosts that have had more than their share change with every turn: by how many more, or to which part.
+_MORE_SURPLUS, _LESS_SURPLUS = 0.1, 0.8
 
 
 class Shard:
@@ -74,6 +78,8 @@ class Shard:
         self._was_idle = False
         self._is_paused = False
         self._is_stopping = False
+        self._surplus = 1.0
+        """How many visits to hosts that have had more than their share may be under way."""
         self._slowed = ""
         """Why no new visits are started at the moment; empty if they are."""
 
@@ -114,6 +120,7 @@ class Shard:
         loop = asyncio.get_running_loop()
         while not self._is_stopping:
             self._wake.clear()
+            is_calm = await self._share_out(loop)
             for task in (commits, *self._failed):
                 if task.done():
                     # Raises if the disk or our code failed: what was not committed is fetched again after a restart.
@@ -128,10 +135,26 @@ class Shard:
             elif self._frontier.has_staged:
                 # Staged URLs may be due, but can only be leased once they are durable.
                 self._committer.note()
+            if wait_s is not None and not is_calm:
+                wait_s = max(wait_s, _CALM_S)
             timer = loop.call_later(wait_s, self._wake.set) if wait_s is not None else None
             await self._wake.wait()
             if timer is not None:
                 timer.cancel()
+
+    async def _share_out(self, loop: asyncio.AbstractEventLoop) -> bool:
+        """Let hosts that have had more than their share start as many visits as disturb no others; whether there is room.
+
+        A turn of the loop tells how much waits for the processor. Answers that wait make their hosts look slow, so that they are
+        asked less often.
+        """
+        turned_at = loop.time()
+        await asyncio.sleep(0)
+        is_calm = loop.time() - turned_at < _CALM_S and self._visits.has_free_connections
+        most = self._order.config.fetch.connections
+        self._surplus = min(self._surplus + _MORE_SURPLUS, most) if is_calm else max(self._surplus * _LESS_SURPLUS, 1.0)
+        self._frontier.share_out(int(self._surplus) - self._visits.surplus)
+        return is_calm and self._surplus > self._visits.surplus
 
     def _may_lease(self) -> bool:
         config = self._order.config

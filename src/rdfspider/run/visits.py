@@ -111,13 +111,21 @@ class Visits:
             attempts=config.frontier.attempts,
         )
         self._extractor = Extractor(
-            shard_folder(order.folder, order.number), config, self._contexts, self._permits, parts.meter, wake
+            shard_folder(order.folder, order.number),
+            config,
+            self._contexts,
+            self._permits,
+            parts.meter,
+            wake,
+            parts.frontier.charge,
         )
         self._claims = parts.peers.claims
         self._judge = PageJudge(parts.domains, dropper.drop, self._claims.claim, parts.frontier.contents.find_alike)
         self._under_way: set[asyncio.Task[None]] = set()
         self._shortage = ""
         self._short_until = 0.0
+        self.surplus = 0
+        """Visits under way to hosts that have had more than their share."""
         self._waiting: dict[asyncio.Task[None] | None, Lease] = {}
         """Visits that have sent no request yet, and so can be cancelled, with their leases."""
 
@@ -135,6 +143,11 @@ class Visits:
         return self._shortage if asyncio.get_running_loop().time() < self._short_until else ""
 
     @property
+    def has_free_connections(self) -> bool:
+        """Whether no request waits for a connection."""
+        return not self._admission.has_waiting
+
+    @property
     def open_connections(self) -> int:
         """The number of open connections."""
         return self._fetcher.open_connections
@@ -144,6 +157,7 @@ class Visits:
         if lease.kind == LeaseKind.PAGE:
             self._permits.reserve()
         self._meter.visits[lease.kind] += 1
+        self.surplus += lease.is_surplus
         visit = asyncio.create_task(self._visit(lease))
         self._under_way.add(visit)
         self._waiting[visit] = lease
@@ -180,6 +194,7 @@ class Visits:
         self._under_way.discard(visit)
         self._waiting.pop(visit, None)
         self._meter.visits[lease.kind] -= 1
+        self.surplus -= lease.is_surplus
         self._meter.end_fetch(lease)
         if visit.cancelled():
             if lease.kind == LeaseKind.PAGE:
@@ -268,9 +283,9 @@ class Visits:
             self._finish(Finished(lease, replace(verdict, reason=taken.reason), capture, None, taken.found))
             return
         extraction = await self._extractor.extract(lease, capture.page)
-        if extraction is None:
+        if isinstance(extraction, Reason):
             # The extractor has already returned its permit.
-            self._committer.add(Finished(lease, Verdict(VerdictState.RETRY, Reason.CONTEXT)))
+            self._committer.add(Finished(lease, Verdict(VerdictState.RETRY, extraction)))
             return
         verdict = classify_prerequisite(lease, verdict, extraction, is_inside=is_inside)
         if verdict.is_page:

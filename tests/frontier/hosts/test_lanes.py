@@ -25,9 +25,9 @@ def fill(lanes: Lanes, tempo: int, limit: int = 1000) -> list[Lane]:
     return entered
 
 
-def make_lanes(*, has_fast: bool = True, has_others: bool = True) -> Lanes:
+def make_lanes(*, has_others: bool = True) -> Lanes:
     lanes = Lanes(64)
-    lanes.has_fast, lanes.has_others = has_fast, has_others
+    lanes.has_others = has_others
     return lanes
 
 
@@ -61,9 +61,7 @@ def test_a_new_host_that_waits_is_demand_for_a_moment() -> None:
 
 
 def test_without_others_all_connections_are_used() -> None:
-    alone = make_lanes(has_fast=False, has_others=False)
-    assert fill(alone, TAKEN_BACK) == [Lane.SLOW] * 64
-    assert fill(make_lanes(has_fast=False), UNASKED, 64) == [Lane.NEW] * 64
+    assert fill(make_lanes(has_others=False), TAKEN_BACK) == [Lane.SLOW] * 64
 
 
 def test_a_request_that_ends_makes_room() -> None:
@@ -162,3 +160,27 @@ def test_slow_hosts_that_wait_for_their_lane_make_room_in_memory(open_frontier: 
     crawler.answers.clear()
     crawler.run()
     assert frontier.counts.done == 80
+
+
+def test_hosts_whose_pages_take_long_have_two_under_way_until_they_are_recorded(
+    open_frontier: OpenFrontier, clock: HandClock
+) -> None:
+    frontier = open_frontier()
+    hosts = [f"h{number}.org" for number in range(4)]
+    frontier.add([Discovered(f"http://{name}/{page}", found_as="seed") for name in hosts for page in range(2)])
+    crawler = Crawler(frontier, clock)
+    for _ in hosts:
+        lease = crawler.next_page()
+        frontier.charge(lease, 5.0)
+        crawler.answer(lease)
+    clock.advance(10.0)
+    leases = [crawler.next_page() for _ in range(2)]
+    assert [lease.lane for lease in leases] == [Lane.HEAVY] * 2
+    assert frontier.lease() is None
+    verdict = frontier.release(leases[0], capture(leases[0].url))
+    clock.advance(10.0)
+    assert frontier.lease() is None, "its page is not extracted yet"
+    frontier.charge(leases[0], 0.001)
+    frontier.finish(leases[0], verdict)
+    clock.advance(1.0)
+    assert crawler.next_page().lane == Lane.HEAVY

@@ -204,7 +204,9 @@ def answer_scheduled(entry: UrlEntry, obstacles: Obstacles, before: int | None, 
     tried = f", tried {_count(entry.attempts, 'time')} in vain ({entry.reason})" if entry.attempts else ""
     if entry.reason == FailureCode.TAKEN_BACK:
         tried += f", to be asked again in the slow lane ({_FAILURES[entry.reason]})"
-    if entry.reason == Reason.LOST:
+    elif entry.reason == Reason.HEAVY:
+        tried += ", to be fetched again (too many pages that take long to extract were waiting)"
+    elif entry.reason == Reason.LOST:
         tried = " again, as the archive has lost its records"
     if obstacles.halt:
         return f"scheduled{tried}: {obstacles.halt}"

@@ -4,6 +4,8 @@ Hosts enter when no other is ready, and leave when they have nothing left, must 
 others wait. So memory depends on the number of connections, not on the number of hosts.
 """
 
+import sys
+from collections import deque
 from heapq import heapify, heappop, heappush, nlargest
 
 from rdfspider.config import Config
@@ -12,6 +14,7 @@ from rdfspider.frontier.entries import Counts, HostEntry
 from rdfspider.frontier.hosts.hosts import FAST, NORMAL, UNASKED, Host, Hosts
 from rdfspider.frontier.hosts.lanes import Lanes
 from rdfspider.frontier.hosts.queues import BackQueues, FrontQueues
+from rdfspider.frontier.hosts.shares import OVER, WITHIN, Shares
 from rdfspider.frontier.keys import WAITING_QUEUE
 
 # Parallel requests to one host if there is no delay at all.
@@ -27,6 +30,9 @@ _HOLD_S = 0.25
 _REVIEW_S = 1.0
 # Stale heap entries before they are removed.
 _MAX_STALE = 1024
+_UNLIMITED = sys.maxsize
+# How long after a host that has not had more than its share was ready others have to leave something for it.
+_OTHERS_S = 2.0
 # Hosts that one call may make active.
 _INCOMING = 64
 
@@ -43,12 +49,20 @@ class ActiveHosts:
         front_queues: FrontQueues,
         queues: BackQueues,
         lanes: Lanes,
+        shares: Shares,
         config: Config,
         clock: Clock,
         counts: Counts,
     ) -> None:
         self._hosts = hosts
         self._lanes = lanes
+        self._shares = shares
+        self.surplus = _UNLIMITED
+        """How many more hosts may be popped that have had more than their share."""
+        self._aside: tuple[deque[tuple[float, Host]], ...] = (deque(), deque())
+        """Hosts that are ready, but have had more than their share: those of crowded networks, and others."""
+        self._within_at = float("-inf")
+        """When a host that has not had more than its share was last ready."""
         self._front_queues = front_queues
         self._queues = queues
         self._clock = clock
@@ -85,15 +99,44 @@ class ActiveHosts:
             self._review(now)
         if len(self._active) < self._min_active and self._front_queues.has_front():
             self._bring_in(now, 1)
-        due = self.next_due()
-        if due is None or due > now:
-            self._bring_in(now, _INCOMING)
+        while True:
+            if self._has_aside() and self._has_surplus(now):
+                return self._take((self._aside[0] or self._aside[1]).popleft()[1], is_surplus=True)
             due = self.next_due()
             if due is None or due > now:
-                return None
-        host = heappop(self._heap)[2]
+                self._bring_in(now, _INCOMING)
+                due = self.next_due()
+                if due is None or due > now:
+                    return None
+            host = heappop(self._heap)[2]
+            rating = self._shares.rate(host)
+            if rating == WITHIN:
+                self._within_at = now
+                return self._take(host, is_surplus=False)
+            if self._has_surplus(now):
+                return self._take(host, is_surplus=True)
+            if rating == OVER and self.wants_out():
+                self.leave(host, WAITING_QUEUE, now + _LONG_WAIT_S)
+            else:
+                # It stays due, but lets those pass that have not had more than their share.
+                self._aside[rating == OVER].append((due, host))
+
+    def _take(self, host: Host, *, is_surplus: bool) -> Host:
         host.due = None
+        host.is_surplus = is_surplus
+        self.surplus -= is_surplus
         return host
+
+    def _has_surplus(self, now: float) -> bool:
+        """Whether there is something to give away, or nobody else to give it to."""
+        return self.surplus > 0 or now - self._within_at > _OTHERS_S
+
+    def _has_aside(self) -> bool:
+        """Whether a host is ready that has had more than its share."""
+        for aside in self._aside:
+            while aside and not (aside[0][1].due == aside[0][0] and aside[0][1].is_active):
+                aside.popleft()
+        return any(self._aside)
 
     def next_due(self) -> float | None:
         """The monotonic time at which the next active host is due; None if the heap is empty."""
@@ -110,6 +153,8 @@ class ActiveHosts:
         now = self._clock.monotonic()
         due = self.next_due()
         waits_s = [] if due is None else [due - now]
+        if self._has_aside():
+            waits_s.append(0.0)
         if len(self._active) < self._max_active:
             wait_s = self._front_queues.next_in_s(self._clock.now())
             if wait_s is not None:
@@ -134,8 +179,9 @@ class ActiveHosts:
         return len(self._active) >= self._min_active and self._others_want_in()
 
     def hold_back(self, host: Host, now: float) -> None:
-        """Make a host that got no connection due again soon, or much later if it is slow and others want its place."""
-        if host.record.tempo != UNASKED and self.wants_out():
+        """Make a host that got no connection due again soon, or much later if it is slow or heavy and others want its place."""
+        is_slow = host.record.tempo != UNASKED
+        if is_slow and self.wants_out():
             self.leave(host, WAITING_QUEUE, now + _LONG_WAIT_S)
         else:
             self.push(host, now + _HOLD_S)
@@ -219,9 +265,9 @@ class ActiveHosts:
     def _review(self, now: float) -> None:
         """Note which hosts share the connections, and move hosts with long waits to disk if others wait to enter."""
         self._next_review = now + _REVIEW_S
+        self._shares.review(now)
         tempos = {host.record.tempo for host in self._active.values()}
         others_want_in = self._others_want_in()
-        self._lanes.has_fast = FAST in tempos
         self._lanes.has_others = others_want_in or not tempos.isdisjoint((FAST, UNASKED))
         if len(self._active) < self._min_active or not others_want_in:
             return

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 
 from msgspec import Struct
 from msgspec.msgpack import Decoder, Encoder
+from xxhash import xxh3_64_intdigest
 
 from rdfspider.codes import DuplicateKind
 from rdfspider.config import FrontierConfig
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 # Inactive hosts that are kept in memory, because links to the same hosts come again and again.
 _RECENT_HOSTS = 4096
+# Domains that led to a host that are remembered, from the seed on; what is further away shares with the last of them.
+_MAX_LINE = 3
 # Host numbers by authority that are kept in memory, some 200 bytes each.
 _RECENT_NUMBERS = 131_072
 
@@ -82,6 +85,10 @@ class HostRecord(Struct, array_like=True):
     """Pages from other archives."""
     tempo: int = UNASKED
     """How fast its last answer was."""
+    is_heavy: bool = False
+    """Whether its last page took long to extract."""
+    line: tuple[int, ...] = ()
+    """The domains that led to it, as numbers, from that of a seed on; empty for a seed."""
 
     @property
     def fetched_pages(self) -> int:
@@ -102,10 +109,11 @@ class HostRecord(Struct, array_like=True):
 class Domain:
     """A registrable domain's share of the page budget."""
 
-    __slots__ = ("__weakref__", "fetched_pages", "name", "pages", "stalled", "unrecorded")
+    __slots__ = ("__weakref__", "fetched_pages", "key", "name", "pages", "stalled", "unrecorded")
 
     def __init__(self, name: str, pages: int, fetched_pages: int) -> None:
         self.name = name
+        self.key = _number_domain(name)
         self.pages = pages
         self.fetched_pages = fetched_pages
         """All pages except imported ones, which the budget does not count."""
@@ -127,6 +135,7 @@ class Host:
         "in_flight",
         "is_active",
         "is_resolving",
+        "is_surplus",
         "leaving",
         "number",
         "queues",
@@ -162,6 +171,8 @@ class Host:
         self.asking: set[str] = set()
         """Origins whose robots.txt is being fetched."""
         self.is_resolving = False
+        self.is_surplus = False
+        """Whether its next lease is one beyond its share."""
         self.in_flight = 0
         """Requests in flight, for pages and robots.txt."""
         self.side_requests = 0
@@ -228,24 +239,37 @@ class Hosts:
             self._remember(authority, number)
         return number
 
-    def create(self, authority: str) -> Host:
-        """Create and stage a new host."""
+    def create(self, authority: str, line: tuple[int, ...] = ()) -> Host:
+        """Create and stage a new host; `line` is that of the page that introduced it, with its domain."""
         name = host_of_authority(authority)
         # The first number is 1, so that no URL has the id 0, which means none.
         self._counts.hosts += 1
         number = self._counts.hosts
         self._names.put(pack_name(name), pack_host(number))
-        record = HostRecord(name, epoch=self._calendar.epoch, gap_s=self._config.delay_s)
+        own = _number_domain(self._domains.domain(name))
+        line = line[: line.index(own)] if own in line else line[:_MAX_LINE]
+        record = HostRecord(name, epoch=self._calendar.epoch, gap_s=self._config.delay_s, line=line)
         host = self._load(number, record)
         self._remember(authority, number)
         self.changed[number] = host
         return host
 
+    def line_below(self, number: int) -> tuple[int, ...]:
+        """The line of what a host's pages introduce; empty for one that is not known."""
+        host = self._find(number)
+        return (*host.record.line, _number_domain(self._domains.domain(host.record.name))) if host else ()
+
+    def are_of_one_site(self, number: int, host: Host) -> bool:
+        """Whether two hosts have the same registrable domain."""
+        if number == host.number:
+            return True
+        other = self._find(number)
+        return other is not None and self._domains.domain(other.record.name) == self._domains.domain(host.record.name)
+
     def get(self, number: int) -> Host:
         """A host by its number."""
-        host = self._memory.get(number)
-        if host is None:
-            host = self._load(number, decode_host(self._hosts.get(pack_host(number))))
+        host = self._find(number)
+        assert host is not None, f"there is no host {number}"
         return host
 
     def mark_changed(self, host: Host) -> None:
@@ -355,6 +379,12 @@ class Hosts:
             for number in idle[: max(len(idle) - _RECENT_HOSTS, 0)]:
                 del self._memory[number]
 
+    def _find(self, number: int) -> Host | None:
+        host = self._memory.get(number)
+        if host is None and (stored := self._hosts.get(pack_host(number))) is not None:
+            host = self._load(number, decode_host(stored))
+        return host
+
     def _load(self, number: int, record: HostRecord) -> Host:
         host = self._memory[number] = Host(number, record, self._clock.monotonic() + self._wait_s(record))
         return host
@@ -377,6 +407,10 @@ def encode_domain(pages: int, fetched_pages: int) -> bytes:
 def decode_domain(value: bytes | None) -> tuple[int, int]:
     """The numbers that `encode_domain` stored; 0 for a domain without pages."""
     return int.from_bytes(value[:8], "big") if value else 0, int.from_bytes(value[8:], "big") if value else 0
+
+
+def _number_domain(name: str) -> int:
+    return xxh3_64_intdigest(name.encode()) >> 32
 
 
 encode_host = Encoder().encode

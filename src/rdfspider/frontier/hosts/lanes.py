@@ -2,8 +2,9 @@
 
 A server shows whether it is slow only while it holds a connection. So hosts that have not answered yet and hosts that were slow
 leave a quarter of all connections to hosts that answer fast, and slow ones are asked in a slow lane with an eighth of all. Nobody
-takes these connections back; others are taken back from slow servers when requests wait (`Request.patience_s`). A share binds
-only while there are others: without hosts that answer fast, the rest may use all connections.
+takes these connections back; others are taken back from slow servers when requests wait (`Request.patience_s`). The lane is for
+as long as there are others: if all hosts are slow, they use all connections. Hosts whose pages take long to extract have a lane
+of their own, as these pages wait in memory for the one process that extracts them.
 """
 
 from collections import Counter
@@ -11,6 +12,8 @@ from collections import Counter
 from rdfspider.codes import Lane
 from rdfspider.frontier.hosts.hosts import FAST, TAKEN_BACK, UNASKED, Host
 
+# Pages of hosts whose pages take long to extract that may be under way, until they are recorded: one is extracted at a time.
+_HEAVY_PAGES = 2
 # How long after a new host had to wait for a connection this counts as demand.
 _DEMAND_S = 1.0
 
@@ -26,19 +29,18 @@ class Lanes:
         self._doubtful = max(connections * 3 // 4, 1)
         self._in_flight: Counter[Lane] = Counter()
         self._held_back_at = float("-inf")
-        self.has_fast = False
-        """Whether an active host answers fast."""
         self.has_others = False
         """Whether an active host is not known to be slow, or inactive ones wait."""
 
     def choose(self, host: Host, now: float) -> Lane | None:
         """The lane of a host's next request; None if it must wait."""
         tempo = host.record.tempo
-        if tempo == FAST:
-            return Lane.OPEN
         count = self._in_flight
-        # With no delay, a host that has shown nothing yet would have several requests.
-        is_room = not self.has_fast or count.total() - count[Lane.OPEN] < self._doubtful
+        if tempo == FAST:
+            if not host.record.is_heavy:
+                return Lane.OPEN
+            return Lane.HEAVY if count[Lane.HEAVY] < _HEAVY_PAGES else None
+        is_room = count.total() - count[Lane.OPEN] - count[Lane.HEAVY] < self._doubtful
         if tempo == UNASKED:
             if is_room:
                 return Lane.NEW

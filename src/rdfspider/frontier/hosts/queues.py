@@ -14,6 +14,7 @@ from collections import deque
 
 from msgspec.msgpack import Decoder, Encoder
 
+from rdfspider.codes import Lane
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.keys import (
     GIVEN_UP_QUEUE,
@@ -68,6 +69,7 @@ class Slot:
         "is_attempt",
         "is_refused",
         "is_turned_away",
+        "lane",
         "leased_at",
         "offset",
         "origin",
@@ -89,6 +91,7 @@ class Slot:
         self.is_refused = False
         self.is_attempt = False
         self.is_turned_away = False
+        self.lane = Lane.OPEN
 
 
 class BackQueue:

@@ -11,7 +11,9 @@ from rdfspider.frontier.contents import Contents
 from rdfspider.frontier.core import Core
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.hosts.queues import Slot
+from rdfspider.frontier.hosts.shares import REQUEST_S, UNPRODUCTIVE
 from rdfspider.frontier.keys import pack_row
+from rdfspider.frontier.learning.credits import Credits
 from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, UrlRow
 from rdfspider.frontier.urls.learned_traps import Traps
 from rdfspider.frontier.urls.leases import Leases
@@ -33,6 +35,7 @@ class Finisher:
     rediscovery: Rediscovery
     restarts: Restarts
     contents: Contents
+    credits: Credits
     traps: Traps | None
     """None if patterns are not learned."""
 
@@ -58,6 +61,11 @@ class Finisher:
                 row.duplicate, row.original = judgement.duplicate, judgement.original
             row.segment, row.offset = facts.position or ("", 0)
             self._end(lease.url_id, slot, verdict, facts, history)
+            is_page = verdict.is_page and not judgement.duplicate
+            if verdict.status >= 400 or (verdict.is_page and not is_page):
+                core.shares.charge(host, UNPRODUCTIVE * REQUEST_S)
+            if row.via and (is_page or 400 <= verdict.status < 500):
+                self.credits.learn(host, row.via, is_page=is_page)
             if self.traps is not None:
                 self.traps.learn(lease, host, verdict, facts.quads, judgement)
         else:

@@ -45,6 +45,7 @@ class Leases:
         self._queues = core.queues
         self._active = core.active
         self._lanes = core.lanes
+        self._shares = core.shares
         self._origins = core.origins
         self._outages = core.outages
         self._pacing = core.pacing
@@ -101,6 +102,7 @@ class Leases:
         host.asking.discard(origin)
         if exchange is not None:
             self._pacing.note_tempo(host, exchange)
+            self._shares.charge_exchange(host, exchange.duration_s)
         if isinstance(exchange, Failure) and exchange.code == FailureCode.TAKEN_BACK:
             # Nothing is known of the robots.txt, so it is asked for again.
             self._pacing.count_taken_back(host, exchange)
@@ -131,7 +133,7 @@ class Leases:
         """End the lease of a page without a request, so the host's clock stays."""
         slot = self.slots[lease.url_id]
         slot.host.in_flight -= 1
-        self._lanes.leave(lease.lane)
+        self._leave_lane(lease)
         self._active.wake(slot.host)
         addresses = slot.host.record.addresses
         if not lease.addresses and addresses is not None and addresses.failure:
@@ -144,8 +146,9 @@ class Leases:
         slot = self.slots[lease.url_id]
         host = slot.host
         host.in_flight -= 1
-        self._lanes.leave(lease.lane)
+        self._leave_lane(lease)
         self._pacing.note_tempo(host, exchange)
+        self._shares.charge_exchange(host, exchange.duration_s)
         judgement = judge_exchange(lease, exchange, slot.row.turned_away, self._config)
         slot.is_attempt = judgement.is_attempt
         slot.is_turned_away = judgement.is_turned_away
@@ -166,7 +169,7 @@ class Leases:
             host.is_resolving = False
         else:
             host.in_flight -= 1
-            self._lanes.leave(lease.lane)
+            self._leave_lane(lease)
         if lease.kind == LeaseKind.ROBOTS:
             host.asking.discard(origin_of(lease.url))
             self._release_held(host, origin_of(lease.url))
@@ -180,12 +183,19 @@ class Leases:
         self._forget(slot)
         self._active.settle_leaving(slot.host)
 
+    def _leave_lane(self, lease: Lease) -> None:
+        """Free the lane of a request that has ended; that of a heavy page is free when it is recorded."""
+        if lease.kind != LeaseKind.PAGE or lease.lane != Lane.HEAVY:
+            self._lanes.leave(lease.lane)
+
     def _take_back(self, lease: Lease) -> Host:
         self._counts.in_flight -= 1
         return self._hosts.get(lease.host_number)
 
     def _forget(self, slot: Slot) -> Slot:
         del self.slots[self._id_of(slot.host.number, slot.sequence)]
+        if slot.lane == Lane.HEAVY:
+            self._lanes.leave(slot.lane)
         slot.host.unrecorded -= 1
         slot.host.domain.unrecorded -= 1
         stalled = slot.host.domain.stalled
@@ -204,7 +214,7 @@ class Leases:
             if host.unrecorded >= host.scheduled:
                 return None
             host.is_resolving = True
-            return Lease(LeaseKind.NAME, record.name, host.number)
+            return Lease(LeaseKind.NAME, record.name, host.number, is_surplus=host.is_surplus)
         self._foreign.delay(host, now)
         if addresses.addresses and now < host.ready_at:
             self._active.push(host, host.ready_at)
@@ -234,6 +244,7 @@ class Leases:
                 robots=robots,
                 crawl_delay_s=record.crawl_delay_s,
                 lane=lane,
+                is_surplus=host.is_surplus,
             )
         else:
             lease = self._lease_page(slot, addresses, robots, lane, now)
@@ -258,7 +269,7 @@ class Leases:
         url_id = self._id_of(host.number, slot.sequence)
         # A soft 404 may be judged a real page the next time, and must then be fetched whole.
         is_kept = row.duplicate != DuplicateKind.SOFT_404
-        slot.leased_at = now
+        slot.leased_at, slot.lane = now, lane
         host.unrecorded += 1
         host.domain.unrecorded += 1
         self.slots[url_id] = slot
@@ -280,6 +291,7 @@ class Leases:
             row.digest if is_kept else "",
             row.captured if is_kept else 0.0,
             lane=lane,
+            is_surplus=host.is_surplus,
         )
 
     def _next_slot(self, host: Host, now: float, needs_robots: bool) -> Slot | None:

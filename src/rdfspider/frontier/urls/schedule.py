@@ -9,12 +9,13 @@ from rdfspider.frontier.entries import LOWEST_PRIORITY, Priority
 from rdfspider.frontier.hosts.hosts import GIVEN_UP, Host
 from rdfspider.frontier.hosts.origins import is_mirrored
 from rdfspider.frontier.keys import MAX_SEQUENCE, from_url_id, pack_row
+from rdfspider.frontier.learning.credits import Credits
 from rdfspider.frontier.learning.priority import Ratings
 from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, UrlRow, encode_fresh
 from rdfspider.frontier.urls.revisits import FutureVisits
 from rdfspider.frontier.urls.sieve import NewLinks, Sieve
 from rdfspider.records import Discovered
-from rdfspider.ways import Way
+from rdfspider.ways import TRAP_EXEMPT_WAYS, Way
 
 # Looked up once: an attribute of an enumeration takes longer than to compare with it.
 _SEED = Way.SEED
@@ -28,7 +29,13 @@ class Schedule:
     """Stages rows of URLs and entries of back queues."""
 
     def __init__(
-        self, core: Core, sieve: Sieve, visits: FutureVisits, ratings: Ratings, priority: Priority | None
+        self,
+        core: Core,
+        sieve: Sieve,
+        visits: FutureVisits,
+        ratings: Ratings,
+        credits: Credits,
+        priority: Priority | None,
     ) -> None:
         self._url_rows = core.url_rows
         self._hosts = core.hosts
@@ -39,6 +46,7 @@ class Schedule:
         self._visits = visits
         self._outages = core.outages
         self._ratings = ratings
+        self._credits = credits
         self._priority = priority
         self._next_visits = 0.0
 
@@ -48,6 +56,9 @@ class Schedule:
             priorities = self._rate(new.host, new.links)
             if new.host.record.mirror_of:
                 priorities = [_put_mirrored_last(new.host, *pair) for pair in zip(new.links, priorities, strict=True)]
+            if self._priority is None:
+                are_last = self._credits.spend(new.host, new.links)
+                priorities = [_put_last(*each) for each in zip(new.links, priorities, are_last, strict=True)]
             for priority in dict.fromkeys(priorities):
                 are_chosen = [other == priority for other in priorities]
                 keys, chosen = list(compress(new.keys, are_chosen)), list(compress(new.links, are_chosen))
@@ -129,6 +140,11 @@ def _write_rows(number: int, first: int, links: list[Discovered]) -> Iterator[tu
         if facts != last_facts:
             last_facts, encoded = facts, encode_fresh(link)
         yield pack_row(number, sequence), encoded + link.url.encode()
+
+
+def _put_last(link: Discovered, priority: int, is_last: bool) -> int:
+    """What others say of a site can wait, but for what a person asked for or the crawl itself needs."""
+    return LOWEST_PRIORITY if is_last and link.found_as not in TRAP_EXEMPT_WAYS else priority
 
 
 def _put_mirrored_last(host: Host, link: Discovered, priority: int) -> int:

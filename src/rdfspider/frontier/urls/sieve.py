@@ -16,12 +16,12 @@ from xxhash import xxh3_64_intdigest
 from rdfspider.errors import UsageError
 from rdfspider.frontier.entries import Counts
 from rdfspider.frontier.hosts.hosts import Host, Hosts
-from rdfspider.frontier.keys import MAX_SEQUENCE, pack_row, pack_url, unpack_row, unpack_url
+from rdfspider.frontier.keys import MAX_SEQUENCE, from_url_id, pack_row, pack_url, unpack_row, unpack_url
 from rdfspider.frontier.store import Store, TableRows
 from rdfspider.frontier.url_rows import UrlRow, decode_row, decode_url, is_untouched
 from rdfspider.records import Discovered
 from rdfspider.urls import MAX_URL_CHARS
-from rdfspider.ways import REQUESTED_WAYS
+from rdfspider.ways import REQUESTED_WAYS, Way
 
 RECENT_URLS = 1_000_000
 """Fingerprints in memory per shard, of 8 bytes each; most links of a page were seen recently."""
@@ -52,7 +52,8 @@ class Rediscovered(NamedTuple):
 class Sieve:
     """The URLs that were seen, staged ones included."""
 
-    def __init__(self, store: Store, hosts: Hosts, salt: int) -> None:
+    def __init__(self, store: Store, hosts: Hosts, salt: int, shard: int) -> None:
+        self._shard = shard
         self._urls = store.tables["urls"]
         self._ledger = store.tables["ledger"]
         self._hosts = hosts
@@ -123,10 +124,18 @@ class Sieve:
                 # Most links of a page go to the same host as the link before.
                 last_authority = authority
                 known_number = self._hosts.number_of(authority)
-                number = self._hosts.create(authority).number if known_number is None else known_number
+                number = self._introduce(authority, link) if known_number is None else known_number
             keys.append(pack_url(number, fingerprint >> 32))
             unsure.append(link)
         return keys, unsure
+
+    def _introduce(self, authority: str, link: Discovered) -> int:
+        """Create the host of a link, below the domain of the page with the link unless a person named it."""
+        line = link.line
+        if link.via and not line and link.found_as != Way.SEED:
+            shard, number, _ = from_url_id(link.via)
+            line = self._hosts.line_below(number) if shard == self._shard else ()
+        return self._hosts.create(authority, line).number
 
     def _read_stored(self, keys: list[bytes]) -> dict[bytes, tuple[bytes, bytes]]:
         """The row keys and rows of the URLs that have these keys in the table; keys that are not there are left out."""

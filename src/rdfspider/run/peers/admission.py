@@ -287,9 +287,14 @@ class Admission:
         """Note how long an exchange took that gave an answer."""
         self._usual_s += _NEW_WEIGHT * (min(duration_s, _LONGEST_USUAL_S) - self._usual_s)
 
+    @property
+    def has_waiting(self) -> bool:
+        """Whether a request waits for a connection or for memory."""
+        return any(not turn.done() for turn in self._waiting)
+
     def patience_s(self) -> float:
         """For how long an exchange may yield little before its connection is taken back; infinity while nobody waits for one."""
-        is_wanted = any(not turn.done() for turn in self._waiting) or self._frontier.has_demand()
+        is_wanted = self.has_waiting or self._frontier.has_demand()
         return max(_LEAST_PATIENCE_S, _PATIENCE * self._usual_s) if is_wanted else inf
 
     def narrow(self) -> None:

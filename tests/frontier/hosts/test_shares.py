@@ -1,0 +1,199 @@
+"""Who has had more than their share: by domain, by who introduced whom, and by network; and what follows while others wait."""
+
+from collections import Counter
+
+import pytest
+from tests.frontier.conftest import Crawler, HandClock, OpenFrontier
+
+from rdfspider.frontier.frontier import Frontier
+from rdfspider.frontier.hosts.hosts import Domain, Host, HostRecord
+from rdfspider.frontier.hosts.shares import CROWDED, OVER, WITHIN, Shares, find_network
+from rdfspider.records import Addresses, Discovered
+
+
+def make_host(number: int, domain: str, *line: str, address: str = "") -> Host:
+    """A host of a domain, introduced by the domains of a line."""
+    keys = tuple(Domain(name, 0, 0).key for name in line)
+    addresses = Addresses((address or f"10.{number // 250}.{number % 250}.1",), 0.0)
+    host = Host(number, HostRecord(f"h{number}.{domain}", addresses=addresses, line=keys), 0.0)
+    host.domain = Domain(domain, 0, 0)
+    return host
+
+
+def review(shares: Shares) -> None:
+    shares.review(shares._next_review)
+
+
+def test_equal_hosts_are_within_their_shares() -> None:
+    shares, hosts = Shares(64), [make_host(number, f"d{number}.org") for number in range(10)]
+    for host in hosts:
+        shares.charge(host, 1.0)
+    review(shares)
+    assert [shares.rate(host) for host in hosts] == [WITHIN] * 10
+
+
+def test_a_host_that_costs_much_is_over_its_share() -> None:
+    shares, hosts = Shares(64), [make_host(number, f"d{number}.org") for number in range(10)]
+    for host in hosts:
+        shares.charge(host, 1.0)
+    shares.charge(hosts[0], 1.0)
+    review(shares)
+    assert [shares.rate(host) for host in hosts] == [OVER] + [WITHIN] * 9
+
+
+def test_hosts_of_one_domain_share() -> None:
+    shares = Shares(64)
+    honest = [make_host(number, f"d{number}.org") for number in range(5)]
+    farm = [make_host(100 + number, "farm.org") for number in range(20)]
+    for host in honest + farm:
+        shares.charge(host, 1.0)
+    review(shares)
+    assert {shares.rate(host) for host in honest} == {WITHIN}
+    assert {shares.rate(host) for host in farm} == {OVER}
+
+
+def test_domains_that_one_introduced_share_with_it() -> None:
+    shares = Shares(64)
+    honest = [make_host(number, f"d{number}.org") for number in range(5)]
+    farm = [make_host(100 + number, f"farm{number}.org", "d0.org", "entry.org") for number in range(20)]
+    for host in honest + farm:
+        shares.charge(host, 1.0)
+    review(shares)
+    assert {shares.rate(host) for host in honest[1:]} == {WITHIN}
+    assert {shares.rate(host) for host in farm} == {OVER}
+    # One that comes only now is no better.
+    assert shares.rate(make_host(999, "new.org", "d0.org", "entry.org")) == OVER
+
+
+def test_with_one_seed_those_that_it_introduced_have_equal_shares() -> None:
+    shares = Shares(64)
+    honest = [make_host(number, f"d{number}.org", "seed.org") for number in range(5)]
+    farm = [make_host(100 + number, f"farm{number}.org", "seed.org", "entry.org") for number in range(20)]
+    for host in honest + farm:
+        shares.charge(host, 1.0)
+    review(shares)
+    assert {shares.rate(host) for host in honest} == {WITHIN}
+    assert {shares.rate(host) for host in farm} == {OVER}
+
+
+def test_one_domain_alone_is_never_over() -> None:
+    shares, host = Shares(64), make_host(1, "d.org")
+    shares.charge(host, 100.0)
+    review(shares)
+    assert shares.rate(host) == WITHIN
+
+
+def test_a_network_with_more_than_a_quarter_is_crowded() -> None:
+    shares = Shares(64)
+    honest = [make_host(number, f"d{number}.org") for number in range(10)]
+    near = [make_host(100 + number, f"n{number}.org", address=f"192.0.2.{number}") for number in range(10)]
+    for host in honest + near:
+        shares.charge(host, 1.0)
+    review(shares)
+    assert {shares.rate(host) for host in honest} == {WITHIN}
+    assert {shares.rate(host) for host in near} == {CROWDED}
+
+
+def test_what_was_had_is_forgotten_and_takes_no_memory() -> None:
+    shares, hosts = Shares(64), [make_host(number, f"d{number}.org", "seed.org") for number in range(10)]
+    for host in hosts:
+        shares.charge(host, 1.0 + 9.0 * (host is hosts[0]))
+    review(shares)
+    assert shares.rate(hosts[0]) == OVER
+    for _ in range(200):
+        review(shares)
+    assert shares.rate(hosts[0]) == WITHIN
+    assert (shares._by_key, shares._networks) == ({}, {})
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("127.1.2.3", "127.1.2.0/24"),
+        ("::ffff:127.1.2.3", "127.1.2.0/24"),
+        ("2001:db8:1:2::3", "2001:db8:1::/48"),
+        ("no address", "no address"),
+    ],
+)
+def test_networks(address: str, network: str) -> None:
+    assert find_network(address) == network
+
+
+def line_of(frontier: Frontier, url: str) -> tuple[int, ...]:
+    number = frontier._hosts.number_of(url.split("/")[2])
+    assert number is not None
+    return frontier._hosts.get(number).record.line
+
+
+def test_the_domains_that_led_to_a_host_are_stored(open_frontier: OpenFrontier) -> None:
+    frontier = open_frontier()
+    urls = ["http://seed.org/", "http://www.one.org/", "http://two.org/", "http://three.org/", "http://four.org/"]
+    frontier.add([Discovered(urls[0], found_as="seed")])
+    frontier.commit()
+    for url, target in zip(urls, [*urls[1:], "http://more.four.org/"], strict=True):
+        entry = frontier.find(url)
+        assert entry is not None
+        frontier.add([Discovered(target, entry.depth + 1, via=entry.url_id)])
+        frontier.commit()
+    keys = [Domain(name, 0, 0).key for name in ("seed.org", "one.org", "two.org")]
+    frontier.close()
+    frontier = open_frontier()
+    assert [line_of(frontier, url) for url in urls] == [(), *(tuple(keys[:count]) for count in (1, 2, 3, 3))]
+    # A further host of a domain belongs to that, whoever named it.
+    assert line_of(frontier, "http://more.four.org/") == tuple(keys)
+
+
+def test_links_for_another_shard_say_what_led_to_them(open_frontier: OpenFrontier) -> None:
+    frontier = open_frontier()
+    frontier.add([Discovered("http://seed.org/", found_as="seed")])
+    frontier.commit()
+    entry = frontier.find("http://seed.org/")
+    assert entry is not None
+    (link,) = frontier.introduce([Discovered("http://other.org/", 1, via=entry.url_id)])
+    assert link.line == (Domain("seed.org", 0, 0).key,)
+    frontier.add([link])
+    assert line_of(frontier, "http://other.org/") == link.line
+
+
+def crawl_farm(frontier: Frontier, clock: HandClock, surplus: int, turns: int) -> Counter[str]:
+    """Lease pages of five sites and a farm of fifty hosts in turns of ten; the kinds of hosts that got them."""
+    frontier.add(
+        [Discovered(f"http://d{number}.org/{page}", found_as="seed") for number in range(5) for page in range(400)]
+    )
+    frontier.commit()
+    entry = frontier.find("http://d0.org/0")
+    assert entry is not None
+    farm = [
+        Discovered(f"http://farm{number}.org/{page}", 1, via=entry.url_id) for number in range(50) for page in range(99)
+    ]
+    frontier.add(farm)
+    frontier.commit()
+    crawler, had = Crawler(frontier, clock), Counter[str]()
+    for _ in range(turns):
+        frontier.share_out(surplus)
+        for _ in range(10):
+            lease = frontier.lease()
+            if lease is None:
+                break
+            crawler.answer(lease)
+            if lease.kind == "page":
+                had[lease.host[:1]] += 1
+        frontier.commit()
+        clock.advance(0.05)
+    return had
+
+
+@pytest.mark.parametrize("connections", [64, 1])
+def test_a_farm_gets_little_while_others_are_ready(
+    open_frontier: OpenFrontier, clock: HandClock, connections: int
+) -> None:
+    """Also where only 16 hosts fit into memory."""
+    frontier = open_frontier(frontier={"delay_s": 0.0}, fetch={"connections": connections})
+    had = crawl_farm(frontier, clock, surplus=0, turns=120)
+    assert had["d"] > 3 * had["f"] > 0
+
+
+def test_a_farm_gets_what_others_leave(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier(frontier={"delay_s": 0.0})
+    had = crawl_farm(frontier, clock, surplus=1000, turns=2000)
+    assert had == {"d": 2000, "f": 50 * 99}
