@@ -5,7 +5,8 @@
 `fair_web.py` makes the web from the seed. In each turn it is crawled alone and beside 73 hostile hosts, a farm of 200 hosts and
 300 tarpits, by two shards, for the same time from the first honest page on. The rate is that of pages that honest hosts have
 sent, by their own log; the memory is the largest sum over all processes of a crawl (PSS, so that shared pages count once). A
-turn takes four minutes. There is no pause between requests, so that honest hosts could take all that the machine can do.
+turn takes four minutes. There is no pause between requests, so that honest hosts could take all that the machine can do. On a
+machine that others use too, look at the pages by processor time as well; slow servers cost none, so it says nothing of tarpits.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -44,6 +45,8 @@ class Run:
     """Requests to honest hosts for pages that do not exist."""
     pages: int
     memory_bytes: int
+    cpu_s: float
+    """The processor time of all processes of the crawl."""
 
 
 def main() -> None:
@@ -73,10 +76,12 @@ def _judge(kind: str, beside: list[Run], alone: list[Run]) -> bool:
     """Print the ratios of a kind; returns whether one misses its bound."""
     pairs = list(zip(beside, alone, strict=True))
     rate = median(run.pages_s / other.pages_s for run, other in pairs)
+    by_cpu = median(run.pages / run.cpu_s / (other.pages / other.cpu_s) for run, other in pairs)
     memory = median(run.memory_bytes / other.memory_bytes for run, other in pairs)
     junk = median(run.junk / max(run.pages, 1) for run in beside)
     is_fair, is_small = rate >= LEAST[kind], memory <= MOST_MEMORY
     print(f"{kind:8} {rate:5.2f} of the honest rate: {'REACHED' if is_fair else 'MISSED'}, at least {LEAST[kind]:g}")
+    print(f"{kind:8} {by_cpu:5.2f} of the honest pages by processor time")
     print(f"{kind:8} {memory:5.2f} of the memory: {'REACHED' if is_small else 'MISSED'}, at most {MOST_MEMORY:g}")
     print(f"{kind:8} {junk:5.2f} requests for junk a page")
     return not (is_fair and is_small)
@@ -94,12 +99,14 @@ def _crawl(seed: int, kind: str, arguments: argparse.Namespace) -> Run:
             seeds = [url for part in told for url in part["seeds"]]
             random.Random(seed).shuffle(seeds)
             (folder / "seeds.txt").write_text("\n".join(seeds) + "\n")
-            memory_bytes, ended = _watch(folder, [flag for part in told for flag in part["flags"]], log, arguments)
+            memory_bytes, cpu_s, ended = _watch(
+                folder, [flag for part in told for flag in part["flags"]], log, arguments
+            )
         visits = [line.split() for line in log.read_text().splitlines()]
         counted = [(path, status) for at, _, path, status in visits if float(at) <= ended]
         pages = sum(status == "200" for _, status in counted)
         junk = sum(status == "404" and path not in ("/robots.txt", "/sitemap.xml") for path, status in counted)
-        return Run(pages / arguments.seconds, junk, pages, memory_bytes)
+        return Run(pages / arguments.seconds, junk, pages, memory_bytes, cpu_s)
 
 
 @contextmanager
@@ -114,8 +121,9 @@ def _serve(*arguments: str) -> Iterator[dict[str, list[str]]]:
             server.stdin.close()
 
 
-def _watch(folder: Path, flags: list[str], log: Path, arguments: argparse.Namespace) -> tuple[int, float]:
-    """Crawl for the given time from the first honest page on; returns the largest sum of memory, and when the time ended."""
+def _watch(folder: Path, flags: list[str], log: Path, arguments: argparse.Namespace) -> tuple[int, float, float]:
+    """Crawl for the given time from the first honest page on; returns the largest sum of memory, the processor time, and when the
+    time ended."""
     seeds = str(folder / "seeds.txt")
     command = [sys.executable, "-m", "rdfspider", "crawl", "--seeds", seeds, "--dir", str(folder / "crawl"), *flags]
     command += ["--scope", "any", "--allow-private", "--shards", "2", "--contact", "https://example.org/"]
@@ -131,10 +139,11 @@ def _watch(folder: Path, flags: list[str], log: Path, arguments: argparse.Namesp
             end, memory_bytes = time.time() + arguments.seconds, 0
             while time.time() < end:
                 time.sleep(min(_SAMPLE_S, max(end - time.time(), 0.0)))
-                memory_bytes = max(memory_bytes, _sum_memory(crawl.pid))
+                memory_bytes = max(memory_bytes, int(_sum(crawl.pid, lambda process: process.memory_full_info().pss)))
+            cpu_s = _sum(crawl.pid, lambda process: sum(process.cpu_times()[:4]))
         finally:
             _end(crawl)
-    return memory_bytes, end
+    return memory_bytes, cpu_s, end
 
 
 def _end(crawl: subprocess.Popen[bytes]) -> None:
@@ -152,13 +161,12 @@ def _end(crawl: subprocess.Popen[bytes]) -> None:
         crawl.wait()
 
 
-def _sum_memory(pid: int) -> int:
-    total = 0
+def _sum(pid: int, measure: Callable[[psutil.Process], float]) -> float:
+    """The sum of a measure over a process and all that it has started."""
+    total = 0.0
     for process in (psutil.Process(pid), *psutil.Process(pid).children(recursive=True)):
-        try:
-            total += process.memory_full_info().pss
-        except (psutil.NoSuchProcess, psutil.AccessDenied):
-            continue
+        with suppress(psutil.NoSuchProcess):
+            total += measure(process)
     return total
 
 
@@ -174,7 +182,7 @@ def _find_folder() -> str | None:
 
 
 def _to_json(run: Run) -> dict[str, float]:
-    return {"pages_s": run.pages_s, "pages": run.pages, "junk": run.junk, "memory_bytes": run.memory_bytes}
+    return {name: getattr(run, name) for name in run.__slots__}
 
 
 if __name__ == "__main__":

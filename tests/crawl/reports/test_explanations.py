@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from rdfspider.codes import FailureCode, Reason
 from rdfspider.crawl.reports.explanations import Obstacles, answer_done, answer_scheduled
 from rdfspider.frontier.entries import HostEntry, UrlEntry
 
@@ -61,3 +62,18 @@ def test_what_holds_the_whole_crawl_is_told_before_what_holds_the_host() -> None
     assert used_up == "scheduled, but not fetched while the crawl has all its 9 bytes (crawl.bytes)"
     spent = msgspec.structs.replace(HOST, status="over budget", reason="over budget: it has all its pages")
     assert answer(spent) == "scheduled: its host is over budget: it has all its pages"
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        (
+            FailureCode.TAKEN_BACK,
+            "to be asked again in the slow lane (its server was slow while others waited for the connection)",
+        ),
+        (Reason.HEAVY, "to be fetched again (too many pages that take long to extract were waiting)"),
+    ],
+)
+def test_a_url_that_made_way_for_others(reason: str, words: str) -> None:
+    entry = msgspec.structs.replace(ENTRY, reason=reason)
+    assert answer_scheduled(entry, Obstacles(), 0, now=0.0) == f"scheduled, {words}: it is the next of its host"
