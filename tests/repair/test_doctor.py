@@ -9,6 +9,7 @@ import pytest
 from tests.repair.damages import FILES, KINDS, SEED, copy_crawl, crawled, damage, run_crawl
 
 from command_line import run_line
+from disks import mount_disk, mount_read_only
 from rdfspider import Crawl
 from web import Site, Web, check_archives, read_outcomes
 
@@ -161,3 +162,33 @@ def test_a_crawl_in_use_is_left_alone(sound: Sound, tmp_path: Path) -> None:
 def test_what_is_no_crawl_is_refused(tmp_path: Path) -> None:
     done = run_line("verify", "--dir", tmp_path)
     assert (done.returncode, "is not a crawl" in done.stderr) == (2, True)
+
+
+def test_a_read_only_folder_is_verified_and_left_alone(sound: Sound, tmp_path: Path) -> None:
+    folder = copy_crawl(sound.folder, tmp_path)
+    with mount_read_only(folder):
+        done = run_line("verify", "--deep", "--dir", folder)
+        assert (done.returncode, done.stdout) == (0, ""), done.stdout
+    damage(folder, "facts", "flipped")
+    with mount_read_only(folder):
+        assert run_line("verify", "--deep", "--dir", folder).returncode == 1
+        for line in (["doctor", "--yes"], ["crawl", SEED], ["index"], ["add", SEED + "more"]):
+            done = run_line(*line, "--dir", folder)
+            assert done.returncode == 2, line
+            assert "make it writable, or work on a copy" in done.stderr.splitlines()[-1]
+
+
+def test_a_full_disk_stops_the_doctor_and_more_room_lets_it_go_on(sound: Sound, tmp_path: Path) -> None:
+    with mount_disk(tmp_path / "disk", 64_000_000) as disk:
+        folder = copy_crawl(sound.folder, disk)
+        damage(folder, "facts", "flipped")
+        damage(folder, "quads", "garbage")
+        rest = shutil.disk_usage(disk).free - 200_000
+        (disk / "ballast").write_bytes(bytes(rest))
+        done = run_line("doctor", "--yes", "--dir", folder)
+        assert done.returncode in (1, 2)
+        assert done.stderr.splitlines()[-1].startswith("rdfspider: ")
+        (disk / "ballast").unlink()
+        mend(folder)
+        run_crawl(folder, sound.web)
+        assert read_quads(folder) == sound.quads

@@ -14,7 +14,7 @@ import hashlib
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -202,11 +202,17 @@ def add_seeds(folder: Path, seeds: Iterable[str]) -> int:
 @contextmanager
 def hold_folder(folder: Path, user: str = "crawl") -> Iterator[None]:
     """Hold the folder's lock, for a crawl or an import; InUseError if another process holds it."""
+    lock = ExitStack()
     try:
-        with hold_lock(folder / _LOCK, user):
-            yield
+        lock.enter_context(hold_lock(folder / _LOCK, user))
     except HeldError as error:
         raise InUseError(f"{folder} is in use: {_describe_holder(str(error))}") from None
+    except OSError as error:
+        raise UsageError(
+            f"{folder} cannot be written to ({error.strerror}): make it writable, or work on a copy of it"
+        ) from error
+    with lock:
+        yield
 
 
 def is_in_use(folder: Path) -> bool:

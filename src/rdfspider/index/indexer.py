@@ -230,6 +230,8 @@ def lock_index(paths: IndexPaths) -> Iterator[None]:
     except HeldError as error:
         raise InUseError(f"{paths.folder} is being indexed already (process {str(error) or 'unknown'})") from None
     except OSError as error:
-        raise UsageError(f"{paths.index} cannot be made: {error.strerror}") from error
+        raise UsageError(
+            f"{paths.index} cannot be written to ({error.strerror}): make it writable, or work on a copy of {paths.folder}"
+        ) from error
     with lock:
         yield

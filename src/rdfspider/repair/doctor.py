@@ -33,7 +33,7 @@ from rdfspider.crawl.messages import Beat, RunState
 from rdfspider.crawl.settings import FILE
 from rdfspider.crawl.status import FILE as STATUS
 from rdfspider.crawl.status import Status, end_shards, forget_run, strip_beat, sum_beats, write_status
-from rdfspider.disk import write_atomically
+from rdfspider.disk import rename_durably, write_atomically
 from rdfspider.domains import bundled_suffix_list
 from rdfspider.errors import UnreadableError, UsageError
 from rdfspider.frontier.frontier import Frontier
@@ -78,6 +78,18 @@ def mend_crawl(folder: Path, findings: Sequence[Finding], tell: Callable[[str], 
     if stuck := next((finding for finding in findings if not finding.kind.mend), None):
         raise UsageError(f"{folder / stuck.where}: {stuck.message}")
     check_unused(folder)
+    try:
+        return _mend(folder, findings, tell)
+    except Exception as error:
+        # RocksDB has no exception classes.
+        if not isinstance(error, OSError) and not str(error).startswith("IO error:"):
+            raise
+        raise UsageError(
+            f"{' '.join(str(error).split())[:300]}; make room, or let {folder} be writable, then run the same command again"
+        ) from error
+
+
+def _mend(folder: Path, findings: Sequence[Finding], tell: Callable[[str], None]) -> Path:
     aside = SetAside(folder)
     codes = {finding.code for finding in findings}
     _mend_folder(folder, codes, aside, tell)
@@ -140,23 +152,29 @@ def _mend_shard(shard: ShardFolder, codes: set[str], aside: SetAside, tell: Call
     if codes & _RESTORED:
         _set_lengths(shard, aside)
         lengths = read_committed(shard.warc)
-        _fill_segments(shard, lengths, aside)
+        new = shard.frontier.with_name("frontier.new")
+        shutil.rmtree(new, ignore_errors=True)
+        known = restore_frontier(shard, lengths, new)
         aside.move(shard.frontier)
-        known = restore_frontier(shard, lengths)
+        rename_durably(new, shard.frontier)
+        _fill_segments(shard, lengths, aside)
         tell(f"{shard.name(shard.frontier)}: made again with {known:,} URLs")
         _recover(shard)
         return
-    with shard.open_frontier() as frontier:
-        lengths = read_lengths(frontier)
+    with shard.open_frontier() as reader:
+        lengths = read_lengths(reader)
         if "lengths" in codes:
             aside.move(shard.warc / COMMITTED_NAME)
             write_committed(shard.warc, lengths)
-        matched = list_matched(shard, frontier, lengths)
+        matched = list_matched(shard, reader, lengths)
+    # Filling hides what is lost, so the frontier must know it first, whatever ends this.
+    with closing(_open(shard)) as frontier:
+        lost = frontier.restarts.reschedule_lost(lambda segment, offset: not is_matched(matched, segment, offset))
     _fill_segments(shard, lengths, aside)
     for name, length in lengths.items():
         if (shard.warc / name).stat().st_size > length:
             aside.copy(shard.warc / name)
-    lost = _recover(shard, lambda segment, offset: not is_matched(matched, segment, offset))
+    _recover(shard)
     tell(f"{shard.name(shard.warc)}: {lost:,} pages are scheduled again")
 
 
@@ -191,20 +209,19 @@ def _fill_segments(shard: ShardFolder, lengths: Mapping[str, int], aside: SetAsi
             start = damages.pop()[0] if damages and damages[-1][1] == size else size
             damages.append((start, length))
         if damages:
-            filled = path.with_name(f"{path.name}.filled")
+            # Whatever ends this, the segment is the old one or the new one.
+            filled = path.resolve().with_name(f"{path.name}.filled")
             fill_ranges(path, filled, damages)
-            aside.move(path)
-            shutil.move(filled, path.resolve() if path.is_symlink() else path)
+            aside.keep(path)
+            filled.replace(path.resolve())
 
 
-def _recover(shard: ShardFolder, is_lost: Callable[[str, int], bool] | None = None) -> int:
-    """Open the shard as a crawl does, which cuts its archive back to the last commit, and schedule pages again."""
+def _recover(shard: ShardFolder) -> None:
+    """Open the shard as a crawl does, which cuts its archive back to the last commit."""
     with closing(_open(shard)) as frontier:
         store = _open_store(shard, frontier)
-        lost = frontier.restarts.reschedule_lost(is_lost) if is_lost else 0
         asyncio.run(store.store_counts())
         store.close()
-    return lost
 
 
 def _open(shard: ShardFolder) -> Frontier:

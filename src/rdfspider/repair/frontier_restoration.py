@@ -16,6 +16,7 @@ import msgspec
 
 from rdfspider.archive.log import Segment, list_segments, read_outcomes
 from rdfspider.archive.outcomes import Effect, Outcome
+from rdfspider.archive.recovery import find_damages
 from rdfspider.archive.warc_file import Damage
 from rdfspider.codes import PREREQUISITE_REASONS, DuplicateKind, LeaseKind, Reason, VerdictState
 from rdfspider.crawl.folder import load_domains, read_seeds
@@ -39,13 +40,13 @@ from rdfspider.ways import Way
 _OUTCOMES_A_COMMIT = 500
 
 
-def restore_frontier(shard: ShardFolder, lengths: Mapping[str, int]) -> int:
-    """Make the frontier of a shard, whose folder must not exist, and return how many URLs it has. `lengths` are those of the
-    shard's segments, which must be sound."""
+def restore_frontier(shard: ShardFolder, lengths: Mapping[str, int], folder: Path) -> int:
+    """Make the frontier of a shard in a folder that does not exist, and return how many URLs it has. `lengths` are those that the
+    shard's segments should have. Pages whose records are damaged are scheduled again."""
     domains = load_domains(shard.folder, shard.config.crawl.shards)
     # No lost frontier was opened as often as seconds have passed since 1970.
     epoch = int(time.time())
-    frontier = Frontier(shard.frontier, shard.config, domains, shard.number, first_epoch=epoch)
+    frontier = Frontier(folder, shard.config, domains, shard.number, first_epoch=epoch)
     with closing(frontier):
         frontier.meta.put(WARC_LENGTHS, msgspec.msgpack.encode(dict(lengths)))
         _resume_inbox(frontier, shard)
@@ -67,14 +68,18 @@ class _Rows:
 
     def restore(self) -> None:
         staged: set[str] = set()
-        for outcome in _read_own(self._shard):
+        damages = {path.name: find_damages(path, length) for path, length in _list_own(self._shard).values()}
+        for outcome in _read(_list_own(self._shard)):
             if outcome.reason in PREREQUISITE_REASONS:
                 continue
             if outcome.url in staged or len(staged) >= _OUTCOMES_A_COMMIT:
                 self._frontier.commit()
                 staged.clear()
             staged.add(outcome.url)
-            self._record(outcome)
+            if any(start < outcome.end and stop > outcome.offset for start, stop in damages[outcome.source]):
+                self._frontier.add([_find_link(outcome, self._frontier)])
+            else:
+                self._record(outcome)
         self._counts.stage(float("inf"))
         self._frontier.commit()
 
@@ -183,11 +188,9 @@ def _resume_inbox(frontier: Frontier, shard: ShardFolder) -> None:
             frontier.inbox.resume(number, (unsent[0], unsent[1] - 1))
 
 
-def _read_own(shard: ShardFolder) -> Iterator[Outcome]:
-    """Read the outcomes of a shard, with the name of their segment as their source."""
-    segments = list_segments(shard.folder).items()
-    own = {path.name: Segment(path, length) for _, (path, length) in segments if path.parent == shard.warc}
-    return _read(own)
+def _list_own(shard: ShardFolder) -> dict[str, Segment]:
+    segments = list_segments(shard.folder).values()
+    return {segment.path.name: segment for segment in segments if segment.path.parent == shard.warc}
 
 
 def _read_all(folder: Path) -> Iterator[Outcome]:
@@ -195,6 +198,7 @@ def _read_all(folder: Path) -> Iterator[Outcome]:
 
 
 def _read(segments: Mapping[str, Segment]) -> Iterator[Outcome]:
+    """Read the outcomes of segments, with the segment's name as their source."""
     for name, (path, length) in segments.items():
         for outcome in read_outcomes(path, name, 0, length, now=0.0, has_prerequisites=True):
             if not isinstance(outcome, Damage):

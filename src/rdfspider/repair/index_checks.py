@@ -5,6 +5,7 @@ ask the indexes for every page: the ledger for each outcome of the log, and the 
 ledger.
 """
 
+import os
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -56,13 +57,15 @@ def check_indexes(folder: Path, config: Config, *, is_deep: bool) -> Iterator[Fi
         yield Finding("unread", _name(paths, paths.unreadable), f"the first is {lines[0]}", len(lines))
     if damages:
         return
-    cursors = {"quads": read_quads_cursors(paths), "text": read_text_cursors(paths)}
+    cursors = {"quads": read_quads_cursors(paths)}
+    if _can_open_text(paths):
+        cursors["text"] = read_text_cursors(paths)
     look = Sources(paths, config.extract).look()
     rest = {name: look.measure_rest(passed) for name, passed in cursors.items()}
     if behind := {name: size for name, size in rest.items() if size}:
         told = ", ".join(f"{name} {size:,} bytes" for name, size in behind.items())
         yield Finding("index-behind", _name(paths, paths.index), f"not indexed yet: {told}")
-    if is_deep:
+    if is_deep and "text" in cursors:
         found: list[Finding] = []
         compare = chain(_compare_with_log(paths, cursors["text"]), _compare_with_ledger(paths))
         yield from _try(paths, paths.ledger, lambda: found.extend(compare))
@@ -76,8 +79,9 @@ def _check_stores(paths: IndexPaths) -> Iterator[Finding]:
         paths.ledger: lambda: _use_ledger(paths, lambda ledger: ledger.read_totals()),
         paths.quads: lambda: read_quads_cursors(paths),
         paths.snapshots: lambda: Store.read_only(str(_find_snapshot(paths))),
-        paths.text: lambda: (read_text_cursors(paths), TextIndex(paths.folder).load()),
     }
+    if _can_open_text(paths):
+        opened[paths.text] = lambda: (read_text_cursors(paths), TextIndex(paths.folder).load())
     for path, open_index in opened.items():
         yield from _try(paths, path, open_index)
 
@@ -141,6 +145,11 @@ def _compare_with_ledger(paths: IndexPaths) -> Iterator[Finding]:
                 first.setdefault(path, page.url)
     for path, count in counts.items():
         yield Finding("index", _name(paths, path), f"pages are missing; the first is {first[path]}", count)
+
+
+def _can_open_text(paths: IndexPaths) -> bool:
+    """Whether the text index can be opened: tantivy's readers keep a lock in its folder, which may be read-only."""
+    return not paths.text.exists() or os.access(paths.text, os.W_OK)
 
 
 def _use_ledger(paths: IndexPaths, use: Callable[[LedgerReader], _Result]) -> _Result:

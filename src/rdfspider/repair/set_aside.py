@@ -1,5 +1,6 @@
 """Moves what is damaged out of the way, with the place that it had in the crawl's folder, so that nothing is ever deleted."""
 
+import os
 import shutil
 import time
 from pathlib import Path
@@ -26,8 +27,18 @@ class SetAside:
             source = path.resolve() if path.is_symlink() else path
             shutil.move(source, self._make_place(path))
 
+    def keep(self, path: Path) -> None:
+        """Let a file be there, too, for what will be replaced in one step; nothing happens if there is none."""
+        if path.is_file():
+            place = self._make_place(path)
+            try:
+                os.link(path.resolve(), place)
+            except OSError:
+                # It is on another disk.
+                shutil.copy2(path, place)
+
     def copy(self, path: Path) -> None:
-        """Copy a file there."""
+        """Copy a file there that will be changed."""
         if path.is_file():
             shutil.copy2(path, self._make_place(path))
 
