@@ -61,6 +61,7 @@ FULL = Outcome(
     canonical="http://f.example/",
     problems=(Problem("json-repaired", "a comma was missing", "jsonld", 2), Problem("charset", "it lies")),
     outlinks=("http://d.example/", "http://g.example/", "http://h.example/"),
+    relations={"http://h.example/": "nofollow"},
 )
 NOT_IN_RECORD = {"time", "source", "offset", "end", "effect", "statements", "text", "due"}
 

@@ -10,6 +10,7 @@ mycrawl/
   index/unreadable.txt  records of the archive that could not be read, one position per line
   index/quads/          Oxigraph, for the writer only
   index/snapshots/      the newest copy of it for readers, and those that are being read
+  index/snapshots.json  the checksums of their files
   index/text/           tantivy
   index/ledger.sqlite   pages, what each states about which entity, and counts
   index/stores/         the progress of each outside store

@@ -25,7 +25,7 @@ from rdfspider.index.layout import advise_rebuild
 
 _NAME = re.compile(r"[0-9]{6,}")
 _TAKING, _REMOVING = ".taking", ".removing-"
-_TABLES, _CHECKSUMS = "*.sst", "checksums.json"
+_TABLES = "*.sst"
 _CHUNK_BYTES = 1 << 20
 # The shortest time between two looks for a newer snapshot.
 _LOOK_S = 0.25
@@ -214,15 +214,20 @@ def _note_checksums(folder: Path, snapshot: Path) -> None:
     """Write down the checksums of a snapshot's files; those of earlier ones are known, as no file ever changes."""
     known = _read_checksums(folder)
     found = {path.name: known.get(path.name) or _compute_checksum(path) for path in snapshot.glob(_TABLES)}
-    write_atomically(folder / _CHECKSUMS, msgspec.json.encode(found), durable=False)
+    write_atomically(_place_checksums(folder), msgspec.json.encode(found), durable=False)
 
 
 def _read_checksums(folder: Path) -> dict[str, tuple[int, int]]:
     """Lengths and checksums by file; none if the file is missing or damaged."""
     try:
-        return msgspec.json.decode((folder / _CHECKSUMS).read_bytes(), type=dict[str, tuple[int, int]])
+        return msgspec.json.decode(_place_checksums(folder).read_bytes(), type=dict[str, tuple[int, int]])
     except (OSError, ValueError):
         return {}
+
+
+def _place_checksums(folder: Path) -> Path:
+    """The file with the checksums, beside the folder of snapshots."""
+    return folder.with_name(f"{folder.name}.json")
 
 
 def _compute_checksum(path: Path) -> tuple[int, int]:
