@@ -62,7 +62,7 @@ class LargePages:
         """`cpu_s` is the processor time for one page; `turn_file` is the same for all shards: who extracts a page has a lock on
         it."""
         self._calls = KillableCalls(_WALL_FACTOR * cpu_s, cpu_s=cpu_s)
-        self._second = SecondReading(cpu_s)
+        self._second = SecondReading(_WALL_FACTOR * cpu_s, cpu_s=cpu_s)
         self._turn_file = os.open(turn_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         # Calls to the process block, so they run in a thread and not in the event loop.
         self._thread = ThreadPoolExecutor(1, "large-pages")
