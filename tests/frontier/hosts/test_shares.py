@@ -197,3 +197,30 @@ def test_a_farm_gets_what_others_leave(open_frontier: OpenFrontier, clock: HandC
     frontier = open_frontier(frontier={"delay_s": 0.0})
     had = crawl_farm(frontier, clock, surplus=1000, turns=2000)
     assert had == {"d": 2000, "f": 50 * 99}
+
+
+def test_a_host_is_asked_again_when_it_is_within_its_share(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    """Also while nothing is left for those that are over theirs."""
+    frontier = open_frontier(frontier={"delay_s": 0.0})
+    names = [f"d{number}.org" for number in range(3)]
+    frontier.add([Discovered(f"http://{name}/{page}", found_as="seed") for name in names for page in range(999)])
+    frontier.commit()
+    crawler = Crawler(frontier, clock)
+
+    def lease_pages(turns: int) -> Counter[str]:
+        had = Counter[str]()
+        for _ in range(turns):
+            clock.advance(1.0)
+            frontier.share_out(0)
+            for _ in range(10):
+                lease = frontier.lease()
+                assert lease is not None
+                crawler.answer(lease)
+                had[lease.host] += lease.kind == "page"
+            frontier.commit()
+        return had
+
+    lease_pages(10)
+    frontier._core.shares.charge(frontier._hosts.get(1), 10.0)
+    assert names[0] not in lease_pages(10)
+    assert lease_pages(100)[names[0]] > 100

@@ -131,6 +131,18 @@ class ActiveHosts:
         """Whether there is something to give away, or nobody else to give it to."""
         return self.surplus > 0 or now - self._within_at > _OTHERS_S
 
+    def _bring_back(self, now: float) -> None:
+        """Make hosts due, behind others, that are no longer over their share: what they had is forgotten with time."""
+        for aside in self._aside:
+            for _ in range(len(aside)):
+                due, host = aside.popleft()
+                if host.due != due or not host.is_active:
+                    continue
+                if self._shares.rate(host) == WITHIN:
+                    self.push(host, now)
+                else:
+                    aside.append((due, host))
+
     def _has_aside(self) -> bool:
         """Whether a host is ready that has had more than its share."""
         for aside in self._aside:
@@ -266,6 +278,7 @@ class ActiveHosts:
         """Note which hosts share the connections, and move hosts with long waits to disk if others wait to enter."""
         self._next_review = now + _REVIEW_S
         self._shares.review(now)
+        self._bring_back(now)
         tempos = {host.record.tempo for host in self._active.values()}
         others_want_in = self._others_want_in()
         self._lanes.has_others = others_want_in or not tempos.isdisjoint((FAST, UNASKED))
