@@ -69,3 +69,8 @@ def test_some_failures_are_final(code: str) -> None:
         False,
         False,
     )
+
+
+def test_no_page_fails_because_its_connection_was_taken_back() -> None:
+    judgement = judge_exchange(page(attempts=2), Failure(URL, "taken-back"), MAX_TURNED_AWAY, CONFIG)
+    assert judgement == (Verdict("retry", "taken-back", error="taken-back"), False, False, False)

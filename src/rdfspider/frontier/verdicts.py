@@ -66,7 +66,10 @@ def _judge_failure(lease: Lease, failure: Failure, turned_away: int, config: Fro
     if code in _FINAL_FAILURES:
         return Ruling(Verdict(VerdictState.FAILED, code, error=code))
     verdict = Verdict(VerdictState.RETRY, code, error=code)
-    if code in _OUR_OWN:
+    if code == FailureCode.TAKEN_BACK:
+        # However often: the host's next request is in the slow lane, so that in the end this one is.
+        return Ruling(verdict)
+    if code == FailureCode.BUSY:
         return _turn_away(verdict, turned_away, is_host_error=False)
     return _try_again(verdict, lease, config)
 
