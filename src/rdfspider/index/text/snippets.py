@@ -55,12 +55,15 @@ class Marker:
 
     def choose_lines(self, values: str) -> str:
         """Keep readable lines, and others only if they match: a bare word or number means nothing without its property."""
-        return "\n".join(line for line in values.split("\n") if not _is_bare(line) or self._find(line))
+        may_match = self._may_show(values, 1)
+        return "\n".join(line for line in values.split("\n") if not _is_bare(line) or (may_match and self._find(line)))
 
     def choose(self, texts: Iterable[str]) -> Marked:
         """Cut an excerpt from each text and return the first with the most different words; stop at one that shows all."""
         best, most = Marked(""), -1
         for text in texts:
+            if most >= 0 and not self._may_show(text, most + 1):
+                continue
             cut = self.cut(text)
             count = _count_words(cut)
             if count > most:
@@ -85,6 +88,10 @@ class Marker:
             return self.mark(text)
         marks = self._find(text)
         return _cut_window(text, marks, _choose_first(text, marks, chars), chars)
+
+    def _may_show(self, text: str, words: int) -> bool:
+        """Whether a text may show so many different words: a quick look, which folds no accents."""
+        return not self._exact or not text.isascii() or self._count_present(text) >= words
 
     def _count_present(self, text: str) -> int:
         """Count the different words that a text may show: a quick look, by their beginnings."""

@@ -15,7 +15,7 @@ from rdfspider.index.text.fields import RUN_FIELDS, STEM_FIELDS, WORD_FIELDS
 from rdfspider.index.text.ranking import Weights, is_frequent, rate_rarity
 
 # Documents that lack a word are looked for by words, the rarest first, that together so large a share of all documents has.
-_MAX_SHARE, _MIN_SEARCHED = 0.03, 10_000
+_MAX_SHARE, _MIN_SEARCHED = 0.01, 10_000
 _MAX_KNOWN = 10_000
 
 
@@ -133,17 +133,19 @@ def require_all(search: WordSearch, words: Sequence[Word]) -> list[tuple[Occur, 
 
 def require_some(search: WordSearch, words: Sequence[Word]) -> list[tuple[Occur, Query]]:
     """Return the parts of a query for documents that have at least one word."""
-    known = sorted((word for word in words if word.count), key=lambda word: word.count)
-    deciding = list_deciding(search, known)
+    known = [word for word in words if word.count]
+    names = list_deciding(search, known)
+    # Very frequent words would cost the most here, and change the order the least.
+    deciding = sorted((word for word in known if word.text in names), key=lambda word: word.count)
     searched = max(_MIN_SEARCHED, _MAX_SHARE * search.searcher.num_docs)
     chosen: list[Word] = []
-    for word in known:
+    for word in deciding:
         searched -= word.count
-        if word.text in deciding and (searched >= 0 or not chosen):
+        if searched >= 0 or not chosen:
             chosen.append(word)
     some = Query.boolean_query([(Occur.Should, word.loose) for word in chosen])
-    others = [word for word in known if word not in chosen]
-    return [(Occur.Must, some), *_add_scores(others), *_add_presence(search, known)] if chosen else []
+    others = [word for word in deciding if word not in chosen]
+    return [(Occur.Must, some), *_add_scores(others), *_add_presence(search, deciding)] if chosen else []
 
 
 def add_words(search: WordSearch, words: Sequence[Word]) -> list[tuple[Occur, Query]]:
