@@ -22,9 +22,13 @@ _Read = TypeVar("_Read", bound=_Reading)
 class SecondReading:
     """Reads pages again; the process ends with each page, since few need it. Any thread may use it."""
 
-    def __init__(self, timeout_s: float, wait_turn_s: float | None = None, *, cpu_s: float = 0.0) -> None:
+    def __init__(
+        self, timeout_s: float, wait_turn_s: float | None = None, *, cpu_s: float = 0.0, niceness: int = 0
+    ) -> None:
         """The limits are those of `KillableCalls`."""
-        self._calls = KillableCalls(timeout_s, wait_turn_s, {PARSER_VARIABLE: SECOND_PARSER}, cpu_s=cpu_s)
+        self._calls = KillableCalls(
+            timeout_s, wait_turn_s, {PARSER_VARIABLE: SECOND_PARSER}, cpu_s=cpu_s, niceness=niceness
+        )
 
     def read(self, read: Callable[..., _Read], *arguments: object, died: str) -> _Read:
         """Return what a module-level function makes of a page, with a Problem that says who read it and why.

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from rdfspider.codes import Lane, LeaseKind, Reason
 from rdfspider.config import Config, ExtractConfig
+from rdfspider.frontier.frontier import HEAVY_S
 from rdfspider.linked_documents import KeptDocuments
 from rdfspider.pipeline import extract_from
-from rdfspider.records import Lease, Page
+from rdfspider.records import Extraction, Lease, Page
 from rdfspider.run.extraction import Extractor, extract_page
 from rdfspider.run.heartbeat import Meter
-from rdfspider.run.heavy_pages import LargePages, PoisonPages
+from rdfspider.run.heavy_pages import LARGE_PAGE_BYTES, LargePages, PoisonPages
 from rdfspider.run.peers.permits import PermitPool
 from rdfspider.run.prerequisites import Contexts
 
@@ -50,7 +51,7 @@ def test_what_is_packed_is_read_by_another_process_however_short_it_is(tmp_path:
     def read(body: bytes) -> bool:
         """Whether there is another process then."""
         page = Page("http://example.org/sitemap.xml", body, "application/xml")
-        found, _ = asyncio.run(extract_page(page, ExtractConfig(), large_pages, poison_pages, Meter()))
+        found = asyncio.run(extract_page(page, ExtractConfig(), large_pages, poison_pages, Meter()))
         assert found.is_sitemap
         return large_pages._calls.pid is not None
 
@@ -85,3 +86,37 @@ def test_large_pages_that_cannot_wait_are_fetched_again_in_a_lane_that_is_let_in
     # What is turned away counts as heavy, so that it is asked for in that lane.
     assert [seconds for lane, seconds in charged if lane == Lane.OPEN].count(1.0) == 2
     extractor.close()
+
+
+def test_a_page_that_takes_long_is_left_to_the_other_process_and_its_host_is_heavy_at_once(tmp_path: Path) -> None:
+    charged: list[float] = []
+    meter = Meter()
+    permits = PermitPool(False, lambda count: None, lambda count: None)
+    extractor = Extractor(
+        tmp_path,
+        Config(),
+        Contexts(KeptDocuments(tmp_path), lambda found: None, str),
+        permits,
+        meter,
+        wake=lambda: None,
+        charge=lambda lease, seconds: charged.append(seconds),
+    )
+    item = b'<div itemscope itemtype="https://schema.org/Thing"><p itemprop=name>a thing</p></div>'
+    page = Page("http://example.org/", item * (LARGE_PAGE_BYTES // len(item)), "text/html")
+    lease = Lease(LeaseKind.PAGE, "example.org", 1, page.url)
+    alone = extract_from(page, Config().extract)
+
+    async def read() -> Extraction | Reason:
+        job = asyncio.create_task(extractor.extract(lease, page))
+        await asyncio.sleep(0)
+        assert len(charged) == 1, "before the other process has answered"
+        return await job
+
+    found = asyncio.run(read())
+    extractor.close()
+    assert found == alone
+    here, there = charged
+    # Other pages wait while a page is extracted here.
+    assert HEAVY_S <= here < 20 * HEAVY_S
+    assert meter.cpu_s["extract"] < 20 * HEAVY_S
+    assert there > HEAVY_S

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 import uvloop
 
@@ -21,6 +22,7 @@ from rdfspider.pipeline import extract_from
 from rdfspider.records import Extraction, Page, Problem
 from rdfspider.run import heavy_pages
 from rdfspider.run.heavy_pages import LARGE_PAGE_BYTES, LargePages, PoisonPages
+from waiting import wait_until
 
 CONFIG = ExtractConfig()
 GOOD = Page("http://example.org/good", b"<title>Good</title><p vocab='http://schema.org/' typeof='Thing'>", "text/html")
@@ -41,6 +43,9 @@ def crash_with_turbohtml(url):
 
 def hang(url):
     time.sleep(60)
+
+def wait(url):
+    time.sleep(2)
 
 def take_all(url):
     return bytes(2 ** 31)
@@ -220,6 +225,33 @@ def test_closing_ends_what_is_under_way(tmp_path: Path) -> None:
     first, second = asyncio.run(run())
     assert isinstance(first, tuple) and codes(first[0])[0] in ("crashed", "not-started")
     assert isinstance(second, asyncio.CancelledError)
+
+
+@pytest.mark.usefixtures("documents")
+def test_shards_come_first_and_so_do_queries(tmp_path: Path) -> None:
+    """A page that waits keeps the one process, which is nice to the shards; queries are of every page, and need not wait."""
+    pages = LargePages(60, tmp_path / "turn")
+
+    async def run() -> list[str] | Problem:
+        job = asyncio.ensure_future(pages.extract(ASKING, using("hang")))
+        found = await pages.query("SELECT ?url { ?url ?p ?o }", GOOD, "<http://a.example/> <p:p> <o:o> .\n")
+        assert not job.done()
+        await asyncio.to_thread(
+            wait_until, lambda: pages._calls.pid and psutil.Process(pages._calls.pid).nice() > os.nice(0)
+        )
+        assert psutil.Process(pages._queries.pid).nice() == os.nice(0)
+        await asyncio.to_thread(pages.close)
+        await asyncio.gather(job, return_exceptions=True)
+        return found
+
+    assert asyncio.run(run()) == ["http://a.example/"]
+
+
+@pytest.mark.usefixtures("documents")
+def test_a_page_is_charged_its_processor_time(large_pages: LargePages) -> None:
+    """The process waits for the shards, and that is no fault of the page."""
+    _, seconds = asyncio.run(large_pages.extract(ASKING, using("wait")))
+    assert 0 < seconds < 2.0
 
 
 KILLED_SCRIPT = """

@@ -43,8 +43,8 @@ from rdfspider.records import Addresses, Capture, Discovered, Failure, Lease, Ve
 from rdfspider.ways import Way
 
 _NO_FACTS = PageFacts()
-# The seconds from which a page is heavy; nearly all take some milliseconds.
-_HEAVY_S = 0.2
+HEAVY_S = 0.05
+"""The processor time from which a page is heavy: of real pages 99 in 100 take less than a third of it."""
 
 
 class Frontier:
@@ -145,7 +145,7 @@ class Frontier:
         host = self._hosts.get(lease.host_number)
         self._hosts.find_domain(host)
         self._core.shares.charge(host, cpu_s)
-        host.record.is_heavy = cpu_s > _HEAVY_S
+        host.record.is_heavy = cpu_s >= HEAVY_S
 
     def lease(self) -> Lease | None:
         """Lease the next name, robots.txt or page that may be requested now.

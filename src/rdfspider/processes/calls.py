@@ -62,13 +62,16 @@ class KillableCalls:
         variables: Mapping[str, str] | None = None,
         *,
         cpu_s: float = 0.0,
+        niceness: int = 0,
     ) -> None:
         """A call may take `timeout_s`, of which `cpu_s` on a processor (0 for all), and wait for `wait_turn_s` for earlier calls,
-        by default forever. `variables` are added to the environment of the process."""
+        by default forever. `variables` are added to the environment of the process, `niceness` to its nice value."""
         self._timeout_s = timeout_s
         self._cpu_s = cpu_s
         self._child = RestartedChild(
-            lambda: _CallChild(timeout_s, cpu_s, variables or {}), lambda answer: answer[:1] == _SPENT, wait_turn_s
+            lambda: _CallChild(timeout_s, cpu_s, niceness, variables or {}),
+            lambda answer: answer[:1] == _SPENT,
+            wait_turn_s,
         )
 
     @property
@@ -111,11 +114,11 @@ class KillableCalls:
 class _CallChild(Child):
     """A process for calls, with a temporary folder that is removed with it."""
 
-    def __init__(self, timeout_s: float, cpu_s: float, variables: Mapping[str, str]) -> None:
+    def __init__(self, timeout_s: float, cpu_s: float, niceness: int, variables: Mapping[str, str]) -> None:
         # The parent removes it, because a killed process cannot.
         self._folder = tempfile.TemporaryDirectory(prefix="rdfspider-calls-", ignore_cleanup_errors=True)
         try:
-            command = make_command(__name__, str(timeout_s), str(cpu_s), self._folder.name)
+            command = make_command(__name__, str(timeout_s), str(cpu_s), str(niceness), self._folder.name)
             super().__init__(command, has_session=False, env={**os.environ, **variables})
         except BaseException:
             self._folder.cleanup()
@@ -129,8 +132,9 @@ class _CallChild(Child):
 
 
 def main() -> None:
-    """Answer calls in the child, with the arguments `TIMEOUT CPU FOLDER`, until the parent closes the pipe."""
-    timeout_s, cpu_s, folder = float(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
+    """Answer calls in the child, with the arguments `TIMEOUT CPU NICENESS FOLDER`, until the parent closes the pipe."""
+    timeout_s, cpu_s, niceness, folder = float(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+    os.nice(niceness)
     tempfile.tempdir = folder
     pipe = ParentPipe()
     pipe.send(READY)

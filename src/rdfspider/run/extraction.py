@@ -6,13 +6,16 @@ A page that names missing JSON-LD contexts waits for them for a while; in the me
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from rdfspider.codes import Lane, Reason
 from rdfspider.config import Config, ExtractConfig
+from rdfspider.frontier.frontier import HEAVY_S
 from rdfspider.html_parser import IS_SECOND_PARSER
 from rdfspider.pipeline import extract_from
+from rdfspider.processes.budgets import OverBudgetError, limit_cpu
 from rdfspider.records import Extraction, Lease, Page
 from rdfspider.run.heartbeat import Meter
 from rdfspider.run.heavy_pages import TURN_FILE, LargePages, PoisonPages, is_large
@@ -65,17 +68,18 @@ class Extractor:
     async def extract(self, lease: Lease, page: Page) -> Extraction | Reason:
         """Extract a page with the contexts that it names. If it must be fetched again, for them or because too many pages wait to
         be extracted, return the reason, and its permit has been given back."""
-        is_heavy = lease.lane == Lane.HEAVY or self._may_take_long(page)
-        if is_heavy and lease.lane not in _ALWAYS_LET_IN and not self._large_pages.has_room(page):
-            self._permits.give_back()
-            self._wake()
-            self._charge(lease, _TURNED_AWAY_S)
-            return Reason.HEAVY
-        if is_heavy:
+        extraction = None
+        if lease.lane != Lane.HEAVY and not may_take_long(page, self._poison_pages):
+            extraction, seconds = read_here(page, self._config, self._poison_pages, self._meter)
+            self._charge(lease, seconds)
+        if extraction is None:
+            if lease.lane not in _ALWAYS_LET_IN and not self._large_pages.has_room(page):
+                self._permits.give_back()
+                self._wake()
+                self._charge(lease, _TURNED_AWAY_S)
+                return Reason.HEAVY
             extraction, seconds = await self._large_pages.extract(page, self._config)
-        else:
-            extraction, seconds = await self._read(page)
-        self._charge(lease, seconds)
+            self._charge(lease, seconds)
         if not extraction.missing_documents or not self._fetches_contexts:
             return extraction
         # Fetching the context may need this permit.
@@ -114,23 +118,30 @@ class Extractor:
         self._large_pages.close()
         self._poison_pages.close()
 
-    def _may_take_long(self, page: Page) -> bool:
-        return is_large(page) or self._poison_pages.has(page.url)
-
-    async def _read(self, page: Page) -> tuple[Extraction, float]:
-        return await extract_page(page, self._config, self._large_pages, self._poison_pages, self._meter)
-
     async def _read_again(self, page: Page) -> Extraction:
-        return (await self._read(page))[0]
+        return await extract_page(page, self._config, self._large_pages, self._poison_pages, self._meter)
 
 
 async def extract_page(
     page: Page, config: ExtractConfig, large_pages: LargePages, poison_pages: PoisonPages, meter: Meter
-) -> tuple[Extraction, float]:
-    """Extract a page, here, or in another process if it may take long or crash; also return how many seconds it took."""
-    if is_large(page) or IS_SECOND_PARSER or poison_pages.has(page.url):
-        return await large_pages.extract(page, config)
+) -> Extraction:
+    """Extract a page, here, or in another process if it takes long or may crash."""
+    found = None if may_take_long(page, poison_pages) else read_here(page, config, poison_pages, meter)[0]
+    return found or (await large_pages.extract(page, config))[0]
+
+
+def may_take_long(page: Page, poison_pages: PoisonPages) -> bool:
+    """Whether a page should not even be begun here."""
+    return is_large(page) or IS_SECOND_PARSER or poison_pages.has(page.url)
+
+
+def read_here(
+    page: Page, config: ExtractConfig, poison_pages: PoisonPages, meter: Meter
+) -> tuple[Extraction | None, float]:
+    """Extract a page in this process, and tell how many seconds of processor time it took; None if it takes too long for that,
+    since all other pages wait."""
+    extraction = None
     started_s = time.thread_time()
-    with meter.of("extract"), poison_pages.watch(page.url):
+    with suppress(OverBudgetError), meter.of("extract"), poison_pages.watch(page.url), limit_cpu(HEAVY_S):
         extraction = extract_from(page, config)
     return extraction, time.thread_time() - started_s

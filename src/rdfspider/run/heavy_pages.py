@@ -1,8 +1,9 @@
-"""Large pages enter, their Extractions leave, through a process that can be killed, so that no page stalls or crashes a shard.
+"""Heavy pages enter, their Extractions leave, through a process that can be killed, so that no page stalls or crashes a shard.
 
-The user's queries over page data run there too. A page that crashes the process is read once more by the second parser. One that
-takes too long or crashes again gives an Extraction with a Problem and nothing else. Pages that crashed a shard before are
-remembered, and go to that process as well. The process imports this module too, so it imports no more than extraction needs.
+It is nice to the shards; the user's queries over page data run in another one. A page that crashes the process is read once more
+by the second parser. One that takes too long or crashes again gives an Extraction with a Problem and nothing else. Pages that
+crashed a shard before are remembered, and go to that process as well. The process imports this module too, so it imports no more
+than extraction needs.
 """
 
 import asyncio
@@ -46,8 +47,10 @@ _TURN_POLL_S = 0.02
 # No crawl has more crashing pages; the oldest are forgotten, as a user may have killed the shard during their extraction.
 _MAX_POISON_PAGES = 1_000
 _MAX_URL_BYTES = 1 << 16
-# A page may take so many times its processor time by the clock: the machine may be busy, but a process that hangs uses none.
-_WALL_FACTOR = 10.0
+# How nice the process is to the shards: where processors are busy, it has a tenth of the time that a shard has.
+_NICENESS = 10
+# A page may take so many times its processor time by the clock: shards come first, but a process that hangs uses none.
+_WALL_FACTOR = 30.0
 # How often, and after how many seconds each, a page is tried again for which no process could be started.
 _STARTS, _START_PAUSE_S = 30, 1.0
 
@@ -61,11 +64,15 @@ class LargePages:
     def __init__(self, cpu_s: float, turn_file: Path) -> None:
         """`cpu_s` is the processor time for one page; `turn_file` is the same for all shards: who extracts a page has a lock on
         it."""
-        self._calls = KillableCalls(_WALL_FACTOR * cpu_s, cpu_s=cpu_s)
-        self._second = SecondReading(_WALL_FACTOR * cpu_s, cpu_s=cpu_s)
+        self._cpu_s = cpu_s
+        self._calls = KillableCalls(_WALL_FACTOR * cpu_s, cpu_s=cpu_s, niceness=_NICENESS)
+        self._second = SecondReading(_WALL_FACTOR * cpu_s, cpu_s=cpu_s, niceness=_NICENESS)
         self._turn_file = os.open(turn_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        # Calls to the process block, so they run in a thread and not in the event loop.
+        # Queries are small, and of all pages, so they neither wait for large pages nor are nice.
+        self._queries = KillableCalls(_WALL_FACTOR * cpu_s, cpu_s=cpu_s)
+        # Calls to the processes block, so they run in threads and not in the event loop.
         self._thread = ThreadPoolExecutor(1, "large-pages")
+        self._query_thread = ThreadPoolExecutor(1, "queries")
         self._is_closed = False
         self.waiting_bytes = 0
         """The bodies of the pages that are in the process or wait for it."""
@@ -75,11 +82,13 @@ class LargePages:
         return not self.waiting_bytes or self.waiting_bytes + len(page.body) <= _WAITING_BYTES
 
     async def extract(self, page: Page, config: ExtractConfig) -> tuple[Extraction, float]:
-        """Extract a page, and tell how many seconds it took; its time limit starts when its turn comes. A machine that cannot
-        start a process now may do so soon."""
+        """Extract a page, and tell how many seconds of processor time it took; its time limit starts when its turn comes. A
+        machine that cannot start a process now may do so soon."""
         starts = 1
         while True:
-            found: tuple[Extraction, float] = await self._wait_for(page, self._extract_in_turn, page, config)
+            found: tuple[Extraction, float] = await self._wait_for(
+                self._thread, page, self._extract_in_turn, page, config
+            )
             is_started = all(problem.code != CallFailure.NOT_STARTED for problem in found[0].problems)
             if is_started or self._is_closed or starts == _STARTS:
                 return found
@@ -89,7 +98,9 @@ class LargePages:
     async def query(self, query: str, page: Page, nquads: str) -> list[str] | Problem:
         """Return the URLs that a query finds in the data of a page, or the Problem if it fails."""
         try:
-            found: list[str] = await self._wait_for(page, self._calls.call, run_query, query, page.url, nquads)
+            found: list[str] = await self._wait_for(
+                self._query_thread, page, self._queries.call, run_query, query, page.url, nquads
+            )
         except RdfspiderError as error:
             code = (
                 "query-timeout"
@@ -100,13 +111,16 @@ class LargePages:
         return found
 
     def close(self) -> None:
-        """Kill the process; waiting pages are not extracted."""
+        """Kill the processes; waiting pages are not extracted."""
         self._is_closed = True
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        for thread in (self._thread, self._query_thread):
+            thread.shutdown(wait=False, cancel_futures=True)
         # First, or else the page whose process is killed now would be read again.
         self._second.close()
         self._calls.close()
-        self._thread.shutdown()
+        self._queries.close()
+        for thread in (self._thread, self._query_thread):
+            thread.shutdown()
         os.close(self._turn_file)
 
     def _extract_in_turn(self, page: Page, config: ExtractConfig) -> tuple[Extraction, float]:
@@ -114,8 +128,8 @@ class LargePages:
         while is_large(page) and not (self._is_closed or self._take_turn()):
             time.sleep(_TURN_POLL_S)
         try:
-            started = time.monotonic()
-            return extract_by(self._calls, self._second, page, config), time.monotonic() - started
+            extraction, seconds = extract_by(self._calls, self._second, page, config)
+            return extraction, min(seconds, self._cpu_s)
         finally:
             fcntl.flock(self._turn_file, fcntl.LOCK_UN)
 
@@ -126,8 +140,10 @@ class LargePages:
             return False
         return True
 
-    async def _wait_for(self, page: Page, function: Callable[..., Any], *arguments: object) -> Any:
-        job = asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
+    async def _wait_for(
+        self, thread: ThreadPoolExecutor, page: Page, function: Callable[..., Any], *arguments: object
+    ) -> Any:
+        job = asyncio.get_running_loop().run_in_executor(thread, function, *arguments)
         self.waiting_bytes += len(page.body)
         try:
             return await job
@@ -140,20 +156,30 @@ def is_large(page: Page) -> bool:
     return len(page.body) > LARGE_PAGE_BYTES or page.body.startswith(MAGIC)
 
 
-def extract_by(calls: KillableCalls, second: SecondReading, page: Page, config: ExtractConfig) -> Extraction:
+def extract_by(
+    calls: KillableCalls, second: SecondReading, page: Page, config: ExtractConfig
+) -> tuple[Extraction, float]:
     """Extract a page in another process, and again by the second parser if it crashes that; if both fail, the Extraction has
-    only a Problem."""
-    arguments = (extract_bounded, page, pickle.dumps(config))
+    only a Problem. Also return how many seconds of processor time it took, or by the clock if that is unknown."""
+    started = time.monotonic()
+    arguments = (page, pickle.dumps(config))
     try:
-        found: Extraction = calls.call(*arguments)
+        found: tuple[Extraction, float] = calls.call(_extract_timed, *arguments)
+        return found
     except CallError as error:
         if error.code != CallFailure.CRASHED:
-            return _give_up(page, error.code, str(error))
-        try:
-            return second.read(*arguments, died=str(error))
-        except CallError as again:
-            return _give_up(page, error.code, f"{error}; read again by another parser: {again}")
-    return found
+            extraction = _give_up(page, error.code, str(error))
+        else:
+            try:
+                extraction = second.read(extract_bounded, *arguments, died=str(error))
+            except CallError as again:
+                extraction = _give_up(page, error.code, f"{error}; read again by another parser: {again}")
+    return extraction, time.monotonic() - started
+
+
+def _extract_timed(page: Page, config: bytes) -> tuple[Extraction, float]:
+    started_s = time.process_time()
+    return extract_bounded(page, config), time.process_time() - started_s
 
 
 def extract_bounded(page: Page, config: bytes) -> Extraction:
@@ -207,8 +233,10 @@ class PoisonPages:
     def watch(self, url: str) -> Iterator[None]:
         """Record the page during its extraction, so that it is known at the next start if the process dies meanwhile."""
         self._write(url.encode() + b"\n")
-        yield
-        self._write(b"\n")
+        try:
+            yield
+        finally:
+            self._write(b"\n")
 
     def close(self) -> None:
         """Close the file."""

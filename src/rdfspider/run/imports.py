@@ -267,9 +267,7 @@ class Importer:
                 return
             self._group_bytes -= count_bytes(earlier)
         page = replace(capture.page, url=url)
-        extraction, _ = await extract_page(
-            page, self._config.extract, self._large_pages, self._poison_pages, self._meter
-        )
+        extraction = await extract_page(page, self._config.extract, self._large_pages, self._poison_pages, self._meter)
         judgement = judge_directives(capture, extraction, time.time())
         verdict = Verdict(VerdictState.DONE, Reason.IMPORTED, capture.status)
         verdict, extraction = apply_judgement(verdict, extraction, judgement)

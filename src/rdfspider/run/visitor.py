@@ -52,7 +52,7 @@ class Visitor:
 
     def read(self, page: Page) -> Extraction:
         """Extract a page that a user provides; UnansweredError if too many other calls wait."""
-        return extract_by(self._calls, self._second, page, self._extract)
+        return extract_by(self._calls, self._second, page, self._extract)[0]
 
     def call(self, function: Callable[..., Any], *arguments: object) -> Any:
         """Call a module-level function for an archived page in a process that can be killed, as `KillableCalls.call` does."""

@@ -1,0 +1,52 @@
+"""A bound on the processor time of a block of code in this process: code enters, and leaves by an error once its time is used up.
+
+Python acts on the timer's signal between two of its own steps, so native code ends its call first. The code may be left anywhere,
+so it must own all that it changes.
+"""
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_SIGNAL, _TIMER = signal.SIGVTALRM, signal.ITIMER_VIRTUAL
+_end_s: float | None = None
+"""The processor time of the main thread at which the code under way must end; None if there is none."""
+
+
+class OverBudgetError(BaseException):
+    """The code has used up its processor time; no error that the code itself would handle."""
+
+
+@contextmanager
+def limit_cpu(seconds: float) -> Iterator[None]:
+    """Raise OverBudgetError in this context once it has used so much processor time. Only the main thread can be interrupted:
+    others have no limit. Contexts do not nest, and nothing may be awaited inside."""
+    global _end_s
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    if signal.getsignal(_SIGNAL) is not _interrupt:
+        signal.signal(_SIGNAL, _interrupt)
+    _end_s = time.thread_time() + seconds
+    signal.setitimer(_TIMER, seconds)
+    try:
+        yield
+    finally:
+        # First, because a signal may come at any moment before the timer stops.
+        _end_s = None
+        signal.setitimer(_TIMER, 0)
+
+
+def _interrupt(*_: object) -> None:
+    global _end_s
+    if _end_s is None:
+        return
+    left_s = _end_s - time.thread_time()
+    if left_s > 0:
+        # The timer counts all threads, and others have used the rest.
+        signal.setitimer(_TIMER, left_s)
+        return
+    _end_s = None
+    raise OverBudgetError
