@@ -122,8 +122,24 @@ def make_graph_iri(url: str) -> str:
 
 def fold_statements(statements: Mapping[str, str], url: str) -> list[str]:
     """Return a page's distinct triples of all syntaxes (`s p o`, without graph and dot), in their order."""
+    folded = fold_triples(statements, url)
+    return list(dict.fromkeys([" ".join(triple) for triples in folded.values() for triple in triples]))
+
+
+def fold_triples(statements: Mapping[str, str], url: str) -> Mapping[str, list[Triple]]:
+    """Return a page's triples by syntax, with repetitions, in their order."""
+    if isinstance(statements, FoldedStatements):
+        return statements.triples
     fold = Fold(statements, url)
-    return list(dict.fromkeys(" ".join(triple) for nquads in statements.values() for triple in fold.read(nquads)))
+    return {syntax: fold.read(nquads) for syntax, nquads in statements.items()}
+
+
+class FoldedStatements(dict[str, str]):
+    """A page's N-Quads by syntax, with their triples for all who read them after each other."""
+
+    def __init__(self, statements: Mapping[str, str], url: str) -> None:
+        super().__init__(statements)
+        self.triples = fold_triples(statements, url)
 
 
 def fold_iri(iri: str) -> str:
@@ -202,15 +218,12 @@ class Fold(dict[str, str]):
         self._own = {blank_prefix(url, syntax)[3:-1] for syntax in statements}
         self._foreign = blank_prefix(url, "")[3:-1]
 
-    def read(self, nquads: str, max_lines: int = -1) -> list[Triple]:
-        """Return the triples of one syntax, with repetitions, up to `max_lines`; lines that are not triples are skipped."""
+    def read(self, nquads: str) -> list[Triple]:
+        """Return the triples of one syntax, with repetitions; lines that are not triples are skipped."""
         triples: list[Triple] = []
         end, end_length = self._end, len(self._end)
         is_plain = not _needs_folding(nquads)
-        lines = nquads.split("\n", max_lines)
-        if 0 <= max_lines < len(lines):
-            lines.pop()
-        for line in lines:
+        for line in nquads.split("\n"):
             if line.endswith(end):
                 parts = line[:-end_length].split(" ", 2)
                 if len(parts) != 3 or not all(parts):

@@ -36,8 +36,8 @@ OUTCOME = Outcome(
 
 def describe_fetch(outcome: Outcome) -> list[str]:
     """All facts of an outcome."""
-    content = [] if outcome.effect == Effect.TOUCH else describe_content(outcome, 0, "")
-    return content + describe_visit(outcome)
+    content = [] if outcome.effect == Effect.TOUCH else describe_content(outcome, make_stamp(outcome), 0, "")
+    return content + describe_visit(outcome, make_stamp(outcome))
 
 
 def read(outcome: Outcome) -> dict[str, list[str]]:

@@ -5,7 +5,7 @@ identifier if it has one; without a label it is only a part, whose values are ke
 nodes of a page's main thing are one contribution (`main_thing.py`). Everything is bounded, because pages may be hostile.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import unquote
@@ -382,56 +382,44 @@ def _list_values(name: str, page: _Page) -> tuple[_Values, _Values, _Values]:
     """The texts of each property with the labels of what it points to, the texts of parts, and the IRIs."""
     nodes = page.graph.nodes
     node = nodes[name]
-    texts = _Bounded()
-    parts = _Bounded()
-    links = _Bounded()
+    texts = list(node.texts)
+    parts: list[tuple[str, str]] = []
+    links: list[tuple[str, str]] = []
     seen = {name}
-    texts.add_all(node.texts)
     for predicate, target in node.links:
         other = nodes.get(target)
         is_blank = target.startswith(_BLANK)
         if not is_blank:
-            links.add(predicate, target[1:-1])
+            links.append((predicate, target[1:-1]))
         if other is not None and other.label and other is not node:
-            texts.add(predicate, other.label)
+            texts.append((predicate, other.label))
         if other is None:
             if is_blank:
-                parts.add(predicate, "")
+                parts.append((predicate, ""))
         elif is_blank or target in page.parts:
-            parts.add_all(page.walk.read_texts(predicate, target, seen))
-    return texts.freeze(), parts.freeze(), links.freeze()
+            parts += page.walk.read_texts(predicate, target, seen)
+    return _bound(texts), _bound(parts), _bound(links)
 
 
-class _Bounded:
-    """Distinct values by property, up to a limit."""
-
-    __slots__ = ("_chars", "_count", "_values")
-
-    def __init__(self) -> None:
-        self._values: dict[str, dict[str, None]] = {}
-        self._count = _MAX_VALUES
-        self._chars = _MAX_CHARS
-
-    def add(self, predicate: str, value: str) -> None:
-        self.add_all(((predicate, value),))
-
-    def add_all(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Add properties with a value each."""
-        all_values, count, chars = self._values, self._count, self._chars
-        for predicate, value in pairs:
-            known = all_values.get(predicate)
-            if known is None:
-                # A property whose values are all too long keeps its position without values, and is left out at the end.
-                known = all_values[predicate] = {}
-            if value in known or count <= 0 or len(value) > chars or len(predicate) > MAX_IRI:
-                continue
-            known[value] = None
-            count -= 1
-            chars -= len(value)
-        self._count, self._chars = count, chars
-
-    def freeze(self) -> _Values:
-        return tuple([(predicate, tuple(values)) for predicate, values in self._values.items() if values])
+def _bound(pairs: Sequence[tuple[str, str]]) -> _Values:
+    """The distinct values of each property, up to a limit for all; a property whose values are all too long is left out."""
+    if not pairs:
+        return ()
+    found: dict[str, dict[str, None]] = {}
+    count, chars = _MAX_VALUES, _MAX_CHARS
+    for predicate, value in pairs:
+        known = found.get(predicate)
+        if known is None:
+            # Keep the position of the property even if only a later value is short enough.
+            known = found[predicate] = {}
+        if value in known or len(value) > chars or len(predicate) > MAX_IRI:
+            continue
+        known[value] = None
+        chars -= len(value)
+        count -= 1
+        if not count:
+            break
+    return tuple([(predicate, tuple(values)) for predicate, values in found.items() if values])
 
 
 def _join(one: Contribution, other: Contribution) -> Contribution:
@@ -459,6 +447,4 @@ def _join(one: Contribution, other: Contribution) -> Contribution:
 def _join_values(one: _Values, other: _Values) -> _Values:
     if not one or not other:
         return one or other
-    joined = _Bounded()
-    joined.add_all((predicate, value) for predicate, values in (*one, *other) for value in values)
-    return joined.freeze()
+    return _bound([(predicate, value) for predicate, values in (*one, *other) for value in values])

@@ -26,7 +26,7 @@ from rdfspider.vocabulary.labels import (
     is_visible,
 )
 from rdfspider.vocabulary.names import find_ontology
-from rdfspider.vocabulary.terms import Fold, Triple, unescape
+from rdfspider.vocabulary.terms import Triple, fold_triples, unescape
 
 MAX_STATEMENTS = 100_000
 """Per syntax; further statements are skipped here, but the quad store has them all."""
@@ -114,14 +114,13 @@ def read_graph(url: str, statements: Mapping[str, str]) -> Graph:
     graph = Graph({}, PageSummary({}, {}, {}, {}), [])
     classes: list[str] = []
     predicates: list[str] = []
-    fold = Fold(statements, url)
     seen: set[Triple] = set()
-    for syntax in sorted(statements):
-        triples = dict.fromkeys(fold.read(statements[syntax], MAX_STATEMENTS))
+    for syntax, stated in sorted(fold_triples(statements, url).items()):
+        triples = dict.fromkeys(stated[:MAX_STATEMENTS])
         if "\\" in statements[syntax]:
             triples = {triple: None for triple in triples if not _has_bad_escape(triple)}
         # Skipped statements may be repetitions, but are counted as if they were not.
-        graph.facts.syntaxes[syntax] = len(triples) + max(0, statements[syntax].count("\n") - MAX_STATEMENTS)
+        graph.facts.syntaxes[syntax] = len(triples) + max(0, len(stated) - MAX_STATEMENTS)
         repeated = seen.intersection(triples)
         seen.update(triples)
         _add_triples(graph, syntax, triples, repeated, classes, predicates)

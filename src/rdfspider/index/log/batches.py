@@ -9,11 +9,14 @@ import threading
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.archive.warc_file import Damage
 from rdfspider.errors import UsageError
 from rdfspider.index.log.indexed_sources import LogState, Sources
 from rdfspider.index.log.statements import choose_statements
+from rdfspider.vocabulary.terms import FoldedStatements
 
 # The size of a batch: large enough to be fast, small enough to hold several in memory.
 _BATCH_OUTCOMES = 128
@@ -84,7 +87,10 @@ class Batches:
             if isinstance(item, Damage):
                 self._sources.tell(source, item)
                 continue
-            outcomes.append(choose_statements(item, mechanics=self._mechanics))
+            outcome = choose_statements(item, mechanics=self._mechanics)
+            if self._others and outcome.statements:
+                outcome = replace(outcome, statements=FoldedStatements(outcome.statements, outcome.url))
+            outcomes.append(outcome)
             chars += _OUTCOME_CHARS + len(item.text) + sum(map(len, item.statements.values()))
             if len(outcomes) >= _BATCH_OUTCOMES or chars >= _BATCH_CHARS:
                 if item.end < stop:

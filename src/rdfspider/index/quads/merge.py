@@ -142,10 +142,11 @@ def _plan_removal(graph: str, known: _Known) -> _Change:
     """The removal that a page requested when it was read; the result is as if it had been removed then."""
     last = known.content
     outcome = Outcome(known.url or graph, last.time_us / 1e6, "", 0, 0, Effect.REMOVE, digest=last.digest)
+    stamp = make_stamp(outcome)
     facts = [fact for fact in known.facts if is_of_visit(fact)]
     if known.visit == last:
-        facts = end_visit(facts, make_stamp(outcome))
-    return _Change(graph, known.facts, facts + describe_content(outcome, 0, ""), [])
+        facts = end_visit(facts, stamp)
+    return _Change(graph, known.facts, facts + describe_content(outcome, stamp, 0, ""), [])
 
 
 def _carry_out(store: Store, changes: list[_Change]) -> int:
@@ -180,12 +181,12 @@ def _plan_change(store: Store, graph: str, news: News) -> _Change | None:
     due = _find_due(known, news)
     if not is_new_visit and content is None and due == known.due:
         return None
-    facts = describe_visit(news.visit) if is_new_visit else [fact for fact in known.facts if is_of_visit(fact)]
+    facts = describe_visit(news.visit, news.visit_stamp) if is_new_visit else [fact for fact in known.facts if is_of_visit(fact)]
     facts += describe_due(news.visit.url, due)
     if content is None:
         facts += (fact for fact in known.facts if not is_of_visit(fact) and f" <{DUE}> " not in fact)
         return _Change(graph, known.facts, list(dict.fromkeys(facts)), None)
-    facts += describe_content(content, len(news.triples), news.digest)
+    facts += describe_content(content, news.content_stamp, len(news.triples), news.digest)
     triples = news.triples if news.digest != known.statements_digest else None
     return _Change(graph, known.facts, list(dict.fromkeys(facts)), triples)
 

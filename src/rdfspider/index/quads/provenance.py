@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
-from rdfspider.archive.outcomes import Effect, Outcome, OutcomeStamp, make_stamp
+from rdfspider.archive.outcomes import Effect, Outcome, OutcomeStamp
 from rdfspider.codes import Reason
 from rdfspider.urls import valid_iri
 from rdfspider.vocabulary.prefixes import DCTERMS, PROV, VOID, XSD
@@ -37,10 +37,10 @@ def is_of_visit(fact: str) -> bool:
     return fact.split(" ", 2)[1][1:-1] in _OF_VISIT
 
 
-def describe_visit(outcome: Outcome) -> list[str]:
+def describe_visit(outcome: Outcome, stamp: OutcomeStamp) -> list[str]:
     """When the page was last requested, and the result, as triples without graph and dot."""
     facts = _Facts(outcome.url)
-    facts.add(VISIT, quoted(str(make_stamp(outcome))))
+    facts.add(VISIT, quoted(str(stamp)))
     facts.add(_VISITED, _write_time(outcome.time))
     facts.add_number(_STATUS, outcome.status)
     facts.add_text(_VERDICT, outcome.verdict)
@@ -72,10 +72,10 @@ def end_visit(facts: Iterable[str], stamp: OutcomeStamp) -> list[str]:
     return ended
 
 
-def describe_content(outcome: Outcome, triples: int, statements_digest: str) -> list[str]:
+def describe_content(outcome: Outcome, stamp: OutcomeStamp, triples: int, statements_digest: str) -> list[str]:
     """What the page was when it was last read, or that it was gone."""
     facts = _Facts(outcome.url)
-    facts.add(CONTENT, quoted(str(make_stamp(outcome))))
+    facts.add(CONTENT, quoted(str(stamp)))
     if outcome.effect != Effect.REPLACE:
         facts.add(f"{PROV}invalidatedAtTime", _write_time(outcome.time))
         return facts.triples

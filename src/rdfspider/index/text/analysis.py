@@ -109,10 +109,22 @@ def list_starts(label: str) -> list[str]:
 
 def list_stems(texts: Iterable[str], language: str) -> list[str]:
     """List the stems of the words of normalised texts that are not among these words themselves, with their language."""
-    joined = "\n".join(texts)
-    words = set(_PLAIN_WORD.findall(joined.lower())) if joined.isascii() else _list_words(joined)
     chosen = choose_stemmer(language)
-    return [write_stem(stem, chosen) for stem in sorted(_get_stemmer(chosen).stem(words) - words)]
+    words: set[str] = set()
+    stems: set[str] = set()
+    for text in texts:
+        its_words, its_stems = _stem_text(text, chosen)
+        words |= its_words
+        stems |= its_stems
+    return [write_stem(stem, chosen) for stem in sorted(stems - words)]
+
+
+@lru_cache(maxsize=2048)
+def _stem_text(text: str, language: str) -> tuple[set[str], set[str]]:
+    """The words of a text, and those of their stems that are not among them. A page and what it is about have the same text,
+    and many pages name the same things."""
+    words = set(_PLAIN_WORD.findall(text.lower())) if text.isascii() else _list_words(text)
+    return words, _get_stemmer(language).stem(words) - words
 
 
 def _list_words(text: str) -> set[str]:
