@@ -13,6 +13,7 @@ from rdfspider.index.layout import IndexPaths
 from rdfspider.index.log import batches as batches_module
 from rdfspider.index.log.batches import Batches
 from rdfspider.index.log.indexed_sources import LogState, Sources
+from rdfspider.vocabulary.terms import fold_triples
 
 SOURCE = "000/shard-000-facts-000001.warc.gz"
 
@@ -56,6 +57,9 @@ def test_a_second_view_gets_what_the_first_has_read(tmp_path: Path, log: ShardLo
     second = read_all(batches, sources)
     assert all(one is other for one, other in zip(first, second, strict=True))
     assert sources.opened == 1
+    folded = [fold_triples(outcome.statements, outcome.url) for outcome in first if outcome.statements]
+    again = [fold_triples(outcome.statements, outcome.url) for outcome in second if outcome.statements]
+    assert folded and all(one is other for one, other in zip(folded, again, strict=True)), "triples are made once, too"
 
 
 def test_nothing_is_kept_once_all_views_have_it(tmp_path: Path, log: ShardLog) -> None:

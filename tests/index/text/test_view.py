@@ -473,6 +473,25 @@ def test_the_words_of_a_page_are_found_with_what_it_is_about(tmp_path: Path) -> 
     assert find(tmp_path, "role:part") == [("Fry", Role.PART)]
 
 
+def test_who_asks_for_people_does_not_mean_those_who_comment(tmp_path: Path) -> None:
+    author = {"@type": "Person", "name": "Ada"}
+    comments = [
+        {"@type": "Comment", "text": f"Nice {at}", "author": {"@type": "Person", "name": f"Guest {at}"}}
+        for at in range(2)
+    ]
+    recipe = {
+        "@context": "https://schema.org",
+        "@type": "Recipe",
+        "name": "Wings",
+        "author": author,
+        "comment": comments,
+    }
+    script = f'<title>Wings</title><script type="application/ld+json">{json.dumps(recipe)}</script>'
+    index(tmp_path, [make_outcome(RECIPE, script)])
+    assert find(tmp_path, "type:Person") == [("Ada", Role.THING)]
+    assert find(tmp_path, "guest") == [("Wings", Role.MAIN)]
+
+
 def test_a_page_that_its_main_thing_stands_for_is_found_in_other_forms_too(tmp_path: Path) -> None:
     index(tmp_path, [wings(words="crusted drumsticks")])
     assert find(tmp_path, "drumstick kind:page") == find(tmp_path, "drumsticks kind:page") != []

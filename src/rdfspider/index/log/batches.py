@@ -1,5 +1,5 @@
 """Reads the log once for all views: a position in a source enters, the next batch of outcomes leaves, with the statements that
-the indexes take.
+the indexes take and, if several views take them, their triples.
 
 Each view follows the log at its own pace, but seldom far from the others. A batch that one view has read is kept until all have
 taken it, or until newer ones need the room; a view that is further behind reads for itself.

@@ -40,7 +40,7 @@ NOT_PAGES = frozenset((FETCHES_GRAPH, CURSORS_GRAPH, SAME_GRAPH))
 _FETCHES = NamedNode(FETCHES_GRAPH)
 # A bulk load writes its own files, which takes as long as an update of this many triples; it is one ingestion up to a million.
 _MIN_BULK_TRIPLES = 2_000
-_MAX_BULK_TRIPLES = 50_000
+_MAX_BULK_TRIPLES = 200_000
 # The most triples that one update removes; a page can have half a million triples per syntax.
 _MAX_UPDATE_TRIPLES = 20_000
 
@@ -181,7 +181,11 @@ def _plan_change(store: Store, graph: str, news: News) -> _Change | None:
     due = _find_due(known, news)
     if not is_new_visit and content is None and due == known.due:
         return None
-    facts = describe_visit(news.visit, news.visit_stamp) if is_new_visit else [fact for fact in known.facts if is_of_visit(fact)]
+    facts = (
+        describe_visit(news.visit, news.visit_stamp)
+        if is_new_visit
+        else [fact for fact in known.facts if is_of_visit(fact)]
+    )
     facts += describe_due(news.visit.url, due)
     if content is None:
         facts += (fact for fact in known.facts if not is_of_visit(fact) and f" <{DUE}> " not in fact)

@@ -36,7 +36,7 @@ ReadSame = Callable[[str], tuple[str, Sequence[tuple[str, str]]]]
 _OFFSET = NamedNode(f"{VOCABULARY}offset")
 _CURSOR_PREFIX = "urn:rdfspider:cursor:"
 # Pages that are written together, and how much text they may have: each load costs about 70 ms, however small.
-_BATCH_PAGES = 512
+_BATCH_PAGES = 2048
 _BATCH_CHARS = 32_000_000
 # A larger batch is written before the next one is read: a page may take a hundred megabytes, and several times that while it is
 # written.

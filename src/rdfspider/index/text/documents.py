@@ -6,7 +6,7 @@ fields. The same input gives the same document, byte for byte, whatever its orde
 
 import base64
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from math import isfinite
@@ -121,13 +121,18 @@ def build_entity(
         whole_id=whole[0],
         whole_label=cut_label(whole[1]),
     )
-    names = {
-        iri for contribution in contributions for each in (contribution.values, contribution.links) for iri, _ in each
-    }
-    paths = {path.partition(" ")[::2] for contribution in contributions for path, _ in contribution.parts}
-    names.update(outer for outer, _ in paths)
-    inner = {inner for _, inner in paths if inner}
-    values, properties = _gather_values(contributions, set(labels))
+    names: set[str] = set()
+    inner: set[str] = set()
+    properties: dict[str, list[str]] = {}
+    if role == Role.PART:
+        # Its properties, and their values by name, are found with the thing that it belongs to.
+        values = _gather_lines(contributions, set(labels))
+    else:
+        names = {iri for each in contributions for pairs in (each.values, each.links) for iri, _ in pairs}
+        paths = {path.partition(" ")[::2] for contribution in contributions for path, _ in contribution.parts}
+        names.update(outer for outer, _ in paths)
+        inner = {inner for _, inner in paths if inner}
+        values, properties = _gather_values(contributions, set(labels))
     return fill_fields(
         Subject(
             digest=entity,
@@ -142,6 +147,16 @@ def build_entity(
             is_suggested=role in RESULTS,
             addresses=_list_addresses(contributions, [mention.url for mention in abouts]),
         )
+    )
+
+
+def is_found_alone(contributions: Iterable[Contribution]) -> bool:
+    """Return whether an entity has a document, as what pages state about it: a part of something that has no class, or that is
+    a person or an organisation, is found with its whole only. Nobody can ask for the one, and who asks for people does not mean
+    those who comment."""
+    return any(
+        each.role != Role.PART or not each.whole[0] or not all(find_kind(iri) == ClassKind.AGENT for iri in each.types)
+        for each in contributions
     )
 
 
@@ -363,6 +378,13 @@ def _find_page_date(outcome: Outcome, reading: PageReading) -> float:
             return 0.0
         return bound_date(changed) if 0 < changed < outcome.time else 0.0
     return 0.0
+
+
+def _gather_lines(contributions: Sequence[Contribution], labels: Container[str]) -> str:
+    """Return all texts except labels, one per line."""
+    stated = (pair for contribution in contributions for pair in (*contribution.values, *contribution.parts))
+    texts = (text for _, found in stated for text in found if text not in labels and not text.startswith(_ADDRESSES))
+    return "\n".join(dict.fromkeys(" ".join(text.split()) for text in texts))[:_MAX_CHARS]
 
 
 def _gather_values(contributions: Sequence[Contribution], labels: set[str]) -> tuple[str, dict[str, list[str]]]:

@@ -47,6 +47,7 @@ from rdfspider.index.text.documents import (
     build_page,
     encode,
     is_copy,
+    is_found_alone,
     make_entity_id,
     make_page_id,
     split_page_text,
@@ -294,12 +295,12 @@ class TextView:
             document = self._describe(entity, sources, is_alone=entity in alone) if sources > 0 else ""
             if document:
                 self._write(make_entity_id(entity), document, is_new=entity in new)
-            else:
+            elif entity not in new:
                 self._delete(make_entity_id(entity))
             yield entity, sources
 
     def _describe(self, entity: bytes, sources: int, *, is_alone: bool) -> str:
-        """Return the document of an entity; empty if it cannot be built, or if another entity stands for it."""
+        """Return the document of an entity; empty if it cannot be built, or if another entity or its whole stands for it."""
         whole = [entity] if is_alone else self._ledger.find_whole(entity)
         if whole[0] != entity:
             return ""
@@ -312,6 +313,8 @@ class TextView:
         else:
             mentions, sites = self._ledger.list_mentions(entity)
         try:
+            if not is_found_alone(mention.contribution for mention in mentions):
+                return ""
             if len(sites) > 1:
                 mentions = prefer_own(mentions, self._find_own_sites(whole, names or [mentions[0].contribution.id]))
             return encode(build_entity(entity, mentions, sites, sources, names))
