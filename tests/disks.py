@@ -1,5 +1,6 @@
 """Small disks in memory, mounted where a test wants them; where that is not permitted, the test is skipped and says so."""
 
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +30,15 @@ def mount_read_only(folder: Path) -> Iterator[Path]:
         yield folder
     finally:
         _unmount(folder)
+
+
+def leave_room(disk: Path, free_bytes: int, free_files: int = 100_000) -> None:
+    """Let a disk take so many more bytes and files, whatever it has, and no more."""
+    found = os.statvfs(disk)
+    used_bytes, used_files = (found.f_blocks - found.f_bfree) * found.f_frsize, found.f_files - found.f_ffree
+    # A size of 0 would be none at all.
+    size_bytes = max(used_bytes + free_bytes, found.f_frsize)
+    _mount("-o", f"remount,size={size_bytes},nr_inodes={used_files + free_files}", str(disk))
 
 
 class Slot:

@@ -12,6 +12,10 @@
 The content of a page never raises an exception: extraction returns quads and Problems.
 """
 
+import errno
+
+FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
+"""What the system says where there is no room: the disk is full, or the user may not have more of it."""
 USAGE_EXIT = 2
 """The exit code of a command or a child process that ends with a UsageError: a person has to change something first."""
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from rdfspider import Crawl
 from web import Site, Web, crawl, make_site
 
 HOSTS = ["www.site0.test", "www.site1.test", "www.site2.test", "www.site3.test"]
@@ -81,8 +82,19 @@ def crawled(folder: Path) -> Iterator[tuple[Web, Site]]:
 
 def run_crawl(folder: Path, web: Web, **settings: object) -> None:
     """Let the crawl go on until its end."""
-    flags = ["--scope", "any", "--delay", 0, "--shards", 2, *web.resolve({"*.test": "127.0.0.1"})]
+    flags = ["--scope", "any", "--delay", 0, "--shards", 2, *resolve_all(web)]
     crawl(folder, SEED, *flags, **{"index_enabled": "true", **settings})
+
+
+def resolve_all(web: Web) -> list[str]:
+    """The flags with which all hosts are this web's."""
+    return web.resolve({"*.test": "127.0.0.1"})
+
+
+def read_quads(folder: Path) -> set[str]:
+    """All quads of a crawl's index."""
+    with Crawl.open(folder) as opened:
+        return {str(quad) for quad in opened.quads()}
 
 
 def copy_crawl(crawl_folder: Path, folder: Path) -> Path:

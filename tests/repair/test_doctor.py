@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from tests.repair.damages import FILES, KINDS, SEED, copy_crawl, crawled, damage, run_crawl
+from tests.repair.damages import FILES, KINDS, SEED, copy_crawl, crawled, damage, read_quads, run_crawl
 
 from command_line import run_line
 from disks import mount_disk, mount_read_only
@@ -28,11 +28,6 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sound]:
     folder = tmp_path_factory.mktemp("sound") / "crawl"
     with crawled(folder) as (web, site):
         yield Sound(folder, web, site, read_quads(folder))
-
-
-def read_quads(folder: Path) -> set[str]:
-    with Crawl.open(folder) as crawl:
-        return {str(quad) for quad in crawl.quads()}
 
 
 def mend(folder: Path) -> str:

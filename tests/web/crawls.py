@@ -49,13 +49,15 @@ class Crawling:
     """A crawl that was started; when the context ends, nothing of it is left.
 
     Settings that have no flag are given by their names: `frontier_ip_delay_s=0.1`; None leaves the default.
-    Its calendar may be ahead of the machine's.
+    Its calendar may be ahead of the machine's. What it says is kept beside its folder, or in `logs`.
     """
 
-    def __init__(self, folder: Path, *arguments: object, ahead_s: float = 0.0, **settings: object) -> None:
+    def __init__(
+        self, folder: Path, *arguments: object, ahead_s: float = 0.0, logs: Path | None = None, **settings: object
+    ) -> None:
         self.folder = folder
-        self._errors = folder.with_name(folder.name + ".stderr")
-        self._output = folder.with_name(folder.name + ".stdout")
+        self._errors = (logs or folder.parent) / (folder.name + ".stderr")
+        self._output = (logs or folder.parent) / (folder.name + ".stdout")
         command = [sys.executable, "-m", "rdfspider", "crawl", "--allow-private", "--contact", "https://example.org/"]
         command += [*map(str, arguments), "--dir", str(folder)]
         for name, value in {**QUICK, **settings}.items():

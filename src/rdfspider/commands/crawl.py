@@ -109,7 +109,7 @@ def run_crawl(found: Crawl, *, as_json: bool = False) -> int:
     if warning := warn_of_nothing(status):
         say(warning)
         code = code or _INCOMPLETE_EXIT
-    if warning := warn_of_index(status):
+    if warning := warn_of_index(status, found.folder):
         say(warning)
         code = code or _INCOMPLETE_EXIT
     return 128 + signal.SIGPIPE if progress.is_unread else code

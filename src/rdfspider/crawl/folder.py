@@ -76,6 +76,11 @@ def check_folder(folder: Path) -> bool:
     return True
 
 
+def is_half_made(folder: Path) -> bool:
+    """Whether the making of a crawl was ended, as by a full disk, before there was one."""
+    return not (folder / FILE).exists() and {path.name for path in folder.iterdir()} <= _MADE_FIRST
+
+
 def make_folder(folder: Path, shards: int, asked: Mapping[str, Asked]) -> None:
     """Create a crawl in the folder; crawl.toml comes last, so that there is a complete crawl or none."""
     text = _read_text(folder / FILE)

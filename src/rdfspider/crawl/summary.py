@@ -133,10 +133,13 @@ def warn_of_nothing(status: Status) -> str:
     return f"not a single page could be fetched from any seed{f' ({write_counts(reasons)})' if reasons else ''}"
 
 
-def warn_of_index(status: Status) -> str:
+def warn_of_index(status: Status, folder: Path) -> str:
     """Warn about a crawl that has ended with an index that lacks some of its pages; empty if there is nothing to warn about."""
     incomplete = status.index.incomplete if status.index and status.state == RunState.ENDED else ""
-    return f"the index is not complete: {incomplete}" if incomplete else ""
+    if not incomplete:
+        return ""
+    advice = "" if "`rdfspider " in incomplete else f"; `rdfspider index --dir {folder}` goes on when that is mended"
+    return f"the index is not complete: {incomplete}{advice}"
 
 
 def write_shards(status: Status, now: float) -> list[str]:

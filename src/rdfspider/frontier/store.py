@@ -315,6 +315,22 @@ def read_database(folder: Path) -> None:
             reader.close()
 
 
+def is_made(folder: Path) -> bool:
+    """Whether a folder has all tables, or damaged ones; False if their making was ended, and the next process makes the rest."""
+    if not (folder / "CURRENT").exists():
+        return has_store(folder) and any(file.suffix == ".sst" for file in _list_files(folder))
+    try:
+        return set(TABLES) <= set(Rdict.list_cf(str(folder), Options(raw_mode=True)))
+    except Exception:  # rocksdict raises no narrower one
+        return True
+
+
+def is_disk_error(error: BaseException) -> bool:
+    """Whether an error, of a database or of other files, says that the disk has failed or is full, or that another process holds
+    the files. RocksDB has no exception classes."""
+    return isinstance(error, OSError) or str(error).startswith("IO error:")
+
+
 def has_store(folder: Path) -> bool:
     """Whether a folder contains tables, or what is left of them."""
     return any(file.suffix == ".sst" or file.name.startswith(_DESCRIPTIONS) for file in _list_files(folder))

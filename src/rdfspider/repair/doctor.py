@@ -37,6 +37,7 @@ from rdfspider.disk import rename_durably, write_atomically
 from rdfspider.domains import bundled_suffix_list
 from rdfspider.errors import UnreadableError, UsageError
 from rdfspider.frontier.frontier import Frontier
+from rdfspider.frontier.store import is_disk_error, is_made
 from rdfspider.index.layout import IndexPaths
 from rdfspider.repair.findings import KINDS, Finding
 from rdfspider.repair.folder_checks import hash_suffixes, load_settings, read_lines_left
@@ -81,8 +82,7 @@ def mend_crawl(folder: Path, findings: Sequence[Finding], tell: Callable[[str], 
     try:
         return _mend(folder, findings, tell)
     except Exception as error:
-        # RocksDB has no exception classes.
-        if not isinstance(error, OSError) and not str(error).startswith("IO error:"):
+        if not is_disk_error(error):
             raise
         raise UsageError(
             f"{' '.join(str(error).split())[:300]}; make room, or let {folder} be writable, then run the same command again"
@@ -139,8 +139,10 @@ def _mend_seeds(folder: Path, config: Config, aside: SetAside, tell: Callable[[s
     path = folder / SEEDS
     text = path.read_bytes().decode("utf-8", "replace") if path.exists() else ""
     seeds = dict.fromkeys(line for line in text.split() if is_seed(line))
-    for number in list_shards(folder):
-        with ShardFolder(folder, number, config).open_frontier() as frontier:
+    for shard in (ShardFolder(folder, number, config) for number in list_shards(folder)):
+        if not is_made(shard.frontier):
+            continue
+        with shard.open_frontier() as frontier:
             entries = (entry for entry in frontier.iterate_urls() if entry.found_as == Way.SEED and not entry.chain)
             seeds.update(dict.fromkeys(entry.url for entry in entries))
     aside.move(path)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rdfspider.config import Config
 from rdfspider.crawl import history
-from rdfspider.crawl.folder import SEEDS, SUFFIXES, check_fixed, list_shards, read_seeds
+from rdfspider.crawl.folder import SEEDS, SUFFIXES, check_fixed, list_shards, read_seeds, shard_folder
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.settings import FILE, FIXED, load_config, read_file
 from rdfspider.crawl.status import FILE as STATUS
@@ -59,7 +59,9 @@ def check_seeds(folder: Path, has_seeds: bool) -> Iterator[Finding]:
 def check_status(folder: Path) -> Iterator[Finding]:
     """Check whether status and history can be read."""
     status = read_status(folder)
-    if status.state == RunState.UNKNOWN:
+    # If nothing was archived yet, a disk may have been full when it should have been written first.
+    has_archive = any(any((shard_folder(folder, shard) / "warc").glob("*.warc.gz")) for shard in list_shards(folder))
+    if status.state == RunState.UNKNOWN and (has_archive or (folder / STATUS).exists()):
         yield Finding("status", STATUS, status.reason)
     path = folder / history.FILE
     if path.exists() and not history.is_readable(folder):

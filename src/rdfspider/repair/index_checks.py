@@ -8,9 +8,9 @@ ledger.
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
-from itertools import chain
+from collections.abc import Callable, Container, Iterator, Mapping
+from contextlib import closing, suppress
+from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,11 +21,11 @@ from rdfspider.archive.outcomes import Effect
 from rdfspider.archive.warc_file import Damage
 from rdfspider.config import Config
 from rdfspider.disk import read_lines
-from rdfspider.errors import UnreadableError, UsageError
+from rdfspider.errors import UnindexedError, UnreadableError, UsageError
 from rdfspider.index.layout import IndexPaths, check_index, has_index
 from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.log.indexed_sources import Forgotten, Sources
-from rdfspider.index.quads.snapshots import find_changed_files, find_newest
+from rdfspider.index.quads.snapshots import find_changed_files, find_newest, is_behind
 from rdfspider.index.quads.view import read_quads_cursors
 from rdfspider.index.status import load_index_status
 from rdfspider.index.text.documents import make_page_id
@@ -35,6 +35,9 @@ from rdfspider.repair.findings import Finding
 from rdfspider.vocabulary.terms import make_graph_iri
 
 _Result = TypeVar("_Result")
+
+_UNMADE = "Inserts are only possible on read-write instances"
+"""What Oxigraph says of a store whose making was ended before the first row."""
 
 
 def check_indexes(folder: Path, config: Config, *, is_deep: bool) -> Iterator[Finding]:
@@ -49,13 +52,20 @@ def check_indexes(folder: Path, config: Config, *, is_deep: bool) -> Iterator[Fi
         if config.index.enabled and (segments := list_segments(folder)):
             yield Finding("index-behind", _name(paths, paths.index), "there is none yet", len(segments))
         return
-    damages = [*_check_stores(paths), *(_read_stores(paths) if is_deep else ())]
+    empty = _list_empty(paths)
+    damages = [*_check_stores(paths, empty), *(_read_stores(paths, empty) if is_deep else ())]
     yield from damages
     if paths.status.exists() and load_index_status(paths) is None:
         yield Finding("index-status", _name(paths, paths.status), "it is not a status of ours")
     if lines := read_lines(paths.unreadable):
         yield Finding("unread", _name(paths, paths.unreadable), f"the first is {lines[0]}", len(lines))
-    if damages:
+    if empty:
+        told = ", ".join(path.name for path in empty)
+        yield Finding("index-behind", _name(paths, paths.index), f"nothing was committed yet to: {told}")
+    if damages or empty:
+        return
+    if is_behind(paths.snapshots):
+        yield Finding("index-behind", _name(paths, paths.snapshots), "the newest one lacks what was indexed last")
         return
     cursors = {"quads": read_quads_cursors(paths)}
     if _can_open_text(paths):
@@ -72,8 +82,8 @@ def check_indexes(folder: Path, config: Config, *, is_deep: bool) -> Iterator[Fi
         yield from found
 
 
-def _check_stores(paths: IndexPaths) -> Iterator[Finding]:
-    """Open each index."""
+def _check_stores(paths: IndexPaths, empty: Container[Path]) -> Iterator[Finding]:
+    """Open each index that is not empty."""
     opened: dict[Path, Callable[[], object]] = {
         paths.version: lambda: check_index(paths),
         paths.ledger: lambda: _use_ledger(paths, lambda ledger: ledger.read_totals()),
@@ -83,15 +93,52 @@ def _check_stores(paths: IndexPaths) -> Iterator[Finding]:
     if _can_open_text(paths):
         opened[paths.text] = lambda: (read_text_cursors(paths), TextIndex(paths.folder).load())
     for path, open_index in opened.items():
-        yield from _try(paths, path, open_index)
+        if path not in empty:
+            yield from _try(paths, path, open_index)
 
 
-def _read_stores(paths: IndexPaths) -> Iterator[Finding]:
-    """Read each index as a whole."""
-    yield from _try(paths, paths.quads, lambda: _check_quads(paths, paths.quads))
-    yield from _try(paths, paths.snapshots, lambda: _check_quads(paths, _find_snapshot(paths)))
-    yield from _try(paths, paths.ledger, lambda: _use_ledger(paths, _check_ledger))
-    yield from _try(paths, paths.text, lambda: _check_text(paths))
+def _read_stores(paths: IndexPaths, empty: Container[Path]) -> Iterator[Finding]:
+    """Read each index that is not empty as a whole."""
+    read: dict[Path, Callable[[], object]] = {
+        paths.quads: lambda: _check_quads(paths, paths.quads),
+        paths.snapshots: lambda: _check_quads(paths, _find_snapshot(paths)),
+        paths.ledger: lambda: _use_ledger(paths, _check_ledger),
+        paths.text: lambda: _check_text(paths),
+    }
+    for path, read_index in read.items():
+        if path not in empty:
+            yield from _try(paths, path, read_index)
+
+
+def _list_empty(paths: IndexPaths) -> list[Path]:
+    """The stores to which nothing was ever committed, because a first indexer was ended before it: the next one begins there."""
+    empty = []
+    if find_newest(paths.snapshots) is None:
+        # A store without a snapshot is new: the first is taken with the first pages.
+        empty = [paths.snapshots, paths.quads] if _has_no_quads(paths) else [paths.snapshots]
+    return [*empty, paths.ledger, paths.text] if _has_no_text(paths) else empty
+
+
+def _has_no_quads(paths: IndexPaths) -> bool:
+    try:
+        return not read_quads_cursors(paths)
+    except (OSError, RuntimeError) as error:
+        # Oxigraph wants to write something to it first.
+        return not (paths.quads / "CURRENT").exists() or _UNMADE in str(error)
+
+
+def _has_no_text(paths: IndexPaths) -> bool:
+    found: list[object] = []
+
+    def look() -> None:
+        # Without a ledger, or without its tables, the text index decides.
+        with suppress(UnindexedError, sqlite3.OperationalError):
+            found.extend(_use_ledger(paths, lambda ledger: list(islice(ledger.list_pages(), 1))))
+        if not found and (paths.text / "meta.json").exists():
+            found.extend(read_text_cursors(paths))
+
+    # What cannot be read is not empty but damaged.
+    return not any(_try(paths, paths.text, look)) and not found
 
 
 def _check_quads(paths: IndexPaths, folder: Path) -> None:

@@ -7,7 +7,7 @@ refers to, its offset is kept in memory, so eight bytes a page, for one shard at
 from array import array
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -26,7 +26,7 @@ from rdfspider.crawl.folder import frontier_folder, shard_folder
 from rdfspider.errors import UnreadableError, UsageError
 from rdfspider.frontier.entries import UrlEntry, UrlState
 from rdfspider.frontier.reader import FrontierReader
-from rdfspider.frontier.store import TABLES, has_store, read_database
+from rdfspider.frontier.store import TABLES, has_store, is_made, read_database
 from rdfspider.repair.findings import Finding
 from rdfspider.run.commits import WARC_LENGTHS
 
@@ -65,9 +65,10 @@ class ShardFolder(NamedTuple):
         return FrontierReader(self.frontier, self.config, self.number, tables=TABLES, is_used=False)
 
 
-def has_begun(shard: ShardFolder) -> bool:
-    """Whether the shard has an archive or a frontier."""
-    return has_store(shard.frontier) or any(shard.warc.glob("*.warc.gz"))
+def has_begun(shard: ShardFolder, run: Container[int]) -> bool:
+    """Whether the shard has an archive or a frontier, or should have, because it has `run`. One that was ended while its frontier
+    was made has nothing to lose."""
+    return shard.number in run or any(shard.warc.glob("*.warc.gz")) or is_made(shard.frontier)
 
 
 def check_shard(shard: ShardFolder, *, is_deep: bool) -> Iterator[Finding]:

@@ -7,7 +7,8 @@ checked.
 from collections.abc import Iterator
 from pathlib import Path
 
-from rdfspider.crawl.folder import is_in_use, list_shards
+from rdfspider.crawl.folder import is_half_made, is_in_use, list_shards
+from rdfspider.crawl.status import read_status
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import is_indexed
@@ -22,6 +23,10 @@ def verify_crawl(folder: Path, *, is_deep: bool = False) -> Iterator[Finding]:
     is read. Raise UsageError if there is no crawl, InUseError if it runs or is being indexed."""
     if not list_shards(folder):
         raise UsageError(f"{folder} is not a crawl: it has no shards")
+    if is_half_made(folder):
+        raise UsageError(
+            f"{folder} is not a crawl yet: it was not made to its end, which the next `rdfspider crawl` does"
+        )
     check_unused(folder)
     return _verify(folder, is_deep)
 
@@ -37,8 +42,9 @@ def _verify(folder: Path, is_deep: bool) -> Iterator[Finding]:
     config = load_settings(folder)
     shards = [ShardFolder(folder, number, config) for number in list_shards(folder)]
     yield from check_seeds(folder, any(map(has_seeds, shards)))
-    # All shards of a crawl begin together.
-    for shard in shards if any(map(has_begun, shards)) else ():
-        yield from check_shard(shard, is_deep=is_deep)
+    run = {beat.shard for beat in read_status(folder).shards}
+    for shard in shards:
+        if has_begun(shard, run):
+            yield from check_shard(shard, is_deep=is_deep)
     yield from check_indexes(folder, config, is_deep=is_deep)
     yield from check_status(folder)

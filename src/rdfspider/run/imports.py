@@ -7,6 +7,7 @@ where an import that was killed resumes.
 """
 
 import asyncio
+import os
 import pickle
 import signal
 import sys
@@ -32,6 +33,7 @@ from rdfspider.crawl.status import Status, end_shards, forget_run, read_status, 
 from rdfspider.domains import Domains
 from rdfspider.errors import USAGE_EXIT, RdfspiderError, UsageError
 from rdfspider.frontier.frontier import Frontier
+from rdfspider.frontier.store import is_disk_error
 from rdfspider.judge.judgement import apply_judgement, judge_directives
 from rdfspider.processes.module_process import ModuleProcess
 from rdfspider.processes.signals import Signals, run_until_end
@@ -336,9 +338,13 @@ def main() -> None:
     domains = load_domains(order.folder, order.config.crawl.shards)
     try:
         asyncio.run(Importer(order, domains).run())
-    except (UsageError, OSError) as error:
+    except Exception as error:
+        if not isinstance(error, UsageError) and not is_disk_error(error):
+            raise
         sys.stderr.write(f"rdfspider: {error}\n")
-        sys.exit(USAGE_EXIT)
+        # Without clean-up: what is in memory would only fail again, and all that matters is on disk.
+        sys.stderr.flush()
+        os._exit(USAGE_EXIT)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from rdfspider.index.layout import IndexPaths, check_index, has_index
 from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.log.foreign import add_sources
 from rdfspider.index.log.indexed_sources import Forgotten, add_rule, undo_rule
-from rdfspider.index.status import IndexStatus, is_indexed, read_index_status
+from rdfspider.index.status import IndexState, IndexStatus, is_indexed, read_index_status
 from rdfspider.index.stores.graph_servers import check_store_url
 from rdfspider.index.stores.view import carry_ledgers, list_holders
 from rdfspider.linked_documents import KeptDocuments
@@ -36,6 +36,8 @@ Progress = Callable[[IndexStatus], None]
 _NEW = "index.new"
 # How long to wait until a running indexer, or an external store, has forgotten pages.
 _FORGET_S = 60.0
+# How long a view of our own may wait, as for room on the disk, before that is told instead.
+_SUSPENDED_S = 3.0
 _POLL_S = 0.2
 _NAMES_COMPARED = 5_000
 
@@ -170,19 +172,30 @@ def split_things(folder: Path, config: Config, names: Sequence[str], *, undo: bo
     if not has_index(paths):
         return True
     end = time.monotonic() + _FORGET_S
-    while not (is_done := _has_split(paths)) and time.monotonic() < end:
+    while not _has_split(paths) and time.monotonic() < end:
         if not is_indexed(paths):
             with suppress(InUseError):
-                _split_here(paths, config, end)
-                continue
+                _index_until(paths, config, lambda status: _has_split(paths), end)
+                break
         time.sleep(_POLL_S)
-    return is_done
+    return _has_split(paths)
 
 
-def _split_here(paths: IndexPaths, config: Config, end: float) -> None:
-    """Run an indexer until it obeys the rules; other new data may be left for later."""
+def _index_until(paths: IndexPaths, config: Config, is_done: Callable[[IndexStatus], bool], end: float) -> IndexStatus:
+    """Run an indexer until something is done; other new data may be left for later. It leaves at `end`, and when a view has
+    waited for some seconds, as for room on the disk."""
     indexer = make_indexer(paths, config)
-    indexer.run(lambda status: indexer.stop() if _has_split(paths) or time.monotonic() > end else None)
+    worked_at = time.monotonic()
+
+    def look(status: IndexStatus) -> None:
+        nonlocal worked_at
+        now = time.monotonic()
+        if status.state != IndexState.SUSPENDED:
+            worked_at = now
+        if is_done(status) or now > min(end, worked_at + _SUSPENDED_S):
+            indexer.stop()
+
+    return indexer.run(look)
 
 
 def _has_split(paths: IndexPaths) -> bool:
@@ -209,19 +222,9 @@ def _await_views(paths: IndexPaths, config: Config) -> tuple[str, ...]:
             time.sleep(_POLL_S)
             continue
         with suppress(InUseError):
-            return _forget_here(paths, config, end)
+            status = _index_until(paths, config, lambda status: not _list_waiting(status, paths), end)
+            return _list_waiting(status, paths)
     return waiting
-
-
-def _forget_here(paths: IndexPaths, config: Config, end: float) -> tuple[str, ...]:
-    """Run an indexer until all views have removed the pages; other new data may be left for later."""
-    indexer = make_indexer(paths, config)
-
-    def look(status: IndexStatus) -> None:
-        if not _list_waiting(status, paths) or time.monotonic() > end:
-            indexer.stop()
-
-    return _list_waiting(indexer.run(look), paths)
 
 
 def _list_waiting(status: IndexStatus, paths: IndexPaths, *, is_complete: bool = False) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import uvloop
 
 from rdfspider.crawl.folder import frontier_folder, load_domains
 from rdfspider.errors import InUseError, UsageError
-from rdfspider.frontier.store import has_store
+from rdfspider.frontier.store import has_store, is_disk_error
 from rdfspider.processes.module_process import begin_module_process, calm_collector
 from rdfspider.run.commits import check_disk
 from rdfspider.run.runners.runner import ShardExit, ShardOrder
@@ -23,9 +23,8 @@ from rdfspider.run.shard import Shard
 
 _log = logging.getLogger(__name__)
 
-# RocksDB has no exception classes. Its messages begin like this where the disk fails or another process holds the files,
-# and where files are damaged.
-_STORE_FAILED, _STORE_DAMAGED = "IO error:", "Corruption:"
+# RocksDB has no exception classes. Its messages begin like this where files are damaged, or missing.
+_STORE_DAMAGED = "Corruption:"
 _STORE_MISSES = "IO error: No such file or directory"
 # For files of the database and the archive, pipes, and sockets to other shards; at most half of what may be had.
 _OTHER_DESCRIPTORS = 1024
@@ -60,8 +59,7 @@ def _report(order: ShardOrder, error: Exception) -> int:
     if str(error).startswith(_STORE_DAMAGED) or _has_lost_files(order, error):
         _log.warning("shard %d is damaged: %s", number, error)
         return ShardExit.DAMAGED
-    is_system_error = isinstance(error, OSError) or getattr(error, "errno", 0) in (errno.EMFILE, errno.ENFILE)
-    if is_system_error or str(error).startswith(_STORE_FAILED):
+    if is_disk_error(error) or getattr(error, "errno", 0) in (errno.EMFILE, errno.ENFILE):
         _log.warning("shard %d is suspended: %s", number, error)
         return ShardExit.DISK_FAILED
     _log.error("shard %d failed", number, exc_info=error)

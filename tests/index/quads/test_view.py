@@ -319,7 +319,7 @@ def test_a_store_that_is_written_is_refused(paths):
 
 def test_readers_get_a_snapshot_when_one_is_due(paths, monkeypatch):
     def names() -> list[str]:
-        return sorted(path.name for path in paths.snapshots.glob("*"))
+        return sorted(path.name for path in paths.snapshots.glob("0*"))
 
     view = QuadView(paths)
     view.commit({})
@@ -346,6 +346,20 @@ def test_readers_get_a_snapshot_when_one_is_due(paths, monkeypatch):
         assert names() == ["000003", "000006"], "after some seconds; what is held stays"
     view.close()
     assert read_state(find_newest(paths.snapshots))[""] == {'<http://x/> <http://p/> "5" .'}
+
+
+def test_what_a_killed_writer_had_committed_comes_to_readers_without_news(paths):
+    view = QuadView(paths)
+    view.commit({})
+    view.apply([make_outcome("http://a.example/", ['<http://x/> <http://p/> "1"'], 1)])
+    view.commit({"s": 1})
+    # It ends here, as by `kill -9` or a full disk, before the snapshot.
+    del view
+    again = QuadView(paths)
+    assert again.load_cursors() == {"s": 1}
+    again.commit({"s": 1})
+    again.close()
+    assert read_state(find_newest(paths.snapshots))[""] == {'<http://x/> <http://p/> "1" .'}
 
 
 def test_the_logs_of_the_store_do_not_pile_up(paths):

@@ -24,7 +24,7 @@ from rdfspider.errors import UnindexedError, UnreadableError
 from rdfspider.index.layout import advise_rebuild
 
 _NAME = re.compile(r"[0-9]{6,}")
-_TAKING, _REMOVING = ".taking", ".removing-"
+_TAKING, _REMOVING, _BEHIND = ".taking", ".removing-", ".behind"
 _TABLES = "*.sst"
 _CHUNK_BYTES = 1 << 20
 # The shortest time between two looks for a newer snapshot.
@@ -47,7 +47,21 @@ def take_snapshot(store: Store, folder: Path) -> Path:
     taking.rename(path)
     sync_folder(folder)
     _note_checksums(folder, path)
+    (folder / _BEHIND).unlink(missing_ok=True)
     return path
+
+
+def note_change(folder: Path) -> None:
+    """Note that the store is about to have what the newest snapshot lacks, for a writer that ends before it takes the next."""
+    if not is_behind(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / _BEHIND).touch()
+        sync_folder(folder)
+
+
+def is_behind(folder: Path) -> bool:
+    """Whether the store may have what the newest snapshot lacks."""
+    return (folder / _BEHIND).exists()
 
 
 def find_changed_files(folder: Path, store: Path) -> list[str]:

@@ -18,7 +18,7 @@ from rdfspider.errors import InUseError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.quads.merge import NOT_PAGES, News, find_next_due, merge_pages, remove_due, remove_pages
 from rdfspider.index.quads.provenance import URL, VISIT
-from rdfspider.index.quads.snapshots import find_newest, remove_old, take_snapshot
+from rdfspider.index.quads.snapshots import find_newest, is_behind, note_change, remove_old, take_snapshot
 from rdfspider.index.view import Cursors
 from rdfspider.vocabulary.prefixes import OWL
 from rdfspider.vocabulary.terms import CURSORS_GRAPH, FETCHES_GRAPH, SAME_GRAPH, VOCABULARY, make_graph_iri
@@ -91,7 +91,7 @@ class QuadView:
     def forget(self, is_forgotten: Callable[[str], bool]) -> None:
         """Remove the quads and the facts of all pages whose URL is forgotten."""
         self._finish_writing()
-        with self._use() as store:
+        with self._change() as store:
             urls = {graph.value: graph.value for graph in store.named_graphs() if isinstance(graph, NamedNode)}
             for predicate in (VISIT, URL):
                 for fact in store.quads_for_pattern(None, NamedNode(predicate), None, _FETCHES):
@@ -140,7 +140,7 @@ class QuadView:
         mark, changes = self._read_same(self._same_mark)
         if mark == self._same_mark:
             return
-        with self._use() as store:
+        with self._change() as store:
             if mark.partition(" ")[0] != self._same_mark.partition(" ")[0]:
                 store.clear_graph(_SAME)
             for iri, canonical in changes:
@@ -156,7 +156,7 @@ class QuadView:
 
     def _remove_due(self) -> None:
         now = time.time()
-        with self._use() as store:
+        with self._change() as store:
             while changed := remove_due(store, now, _BATCH_PAGES):
                 self._new_quads += changed
             self._next_due = find_next_due(store)
@@ -196,7 +196,7 @@ class QuadView:
             del future
 
     def _write(self, pages: dict[str, News]) -> None:
-        with self._use() as store:
+        with self._change() as store:
             self._new_quads += merge_pages(store, pages)
         self._snapshot_if_due()
 
@@ -205,7 +205,9 @@ class QuadView:
             waited_s = time.monotonic() - self._last_snapshot
             is_due = is_at_rest or waited_s >= SNAPSHOT_S or self._new_quads >= SNAPSHOT_QUADS
         else:
-            is_due = is_at_rest and find_newest(self._paths.snapshots) is None
+            # An earlier writer may have ended before its snapshot.
+            snapshots = self._paths.snapshots
+            is_due = is_at_rest and (is_behind(snapshots) or find_newest(snapshots) is None)
         if is_due:
             self._take_snapshot()
 
@@ -215,6 +217,13 @@ class QuadView:
         remove_old(self._paths.snapshots)
         self._new_quads = 0
         self._last_snapshot = time.monotonic()
+
+    @contextlib.contextmanager
+    def _change(self) -> Iterator[Store]:
+        """The store, to change what readers will find in the next snapshot."""
+        with self._use() as store:
+            note_change(self._paths.snapshots)
+            yield store
 
     @contextlib.contextmanager
     def _use(self) -> Iterator[Store]:

@@ -104,6 +104,8 @@ class TextView:
         self._index = _open_index(paths)
         with _passing_errors():
             self._writer: tantivy.IndexWriter | None = self._index.writer(_HEAP_BYTES, 1)
+            # A commit that failed, or was killed, may have left files with the very names that the next one chooses.
+            self._writer.garbage_collect_files()
         self._fresh: dict[bytes, Mention | None] = {}
         self._fresh_pages: set[str] = set()
         self._fresh_chars = 0
@@ -402,9 +404,27 @@ def read_text_cursors(paths: IndexPaths) -> dict[str, int]:
 
 
 def find_damaged_files(paths: IndexPaths) -> list[str]:
-    """The files of a text index whose content has another checksum than tantivy has written at their ends."""
+    """The files of a text index whose content has another checksum than tantivy has written at their ends. Only committed ones
+    count: a full disk or a killed writer leaves others."""
+    committed = {segment.segment_id.replace("-", "") for segment in _read_description(paths).segments}
     files = (file for file in sorted(paths.text.iterdir()) if _SEGMENT_FILE.fullmatch(file.name))
-    return [file.name for file in files if not _has_checksum(file)]
+    return [file.name for file in files if file.name.partition(".")[0] in committed and not _has_checksum(file)]
+
+
+def _read_description(paths: IndexPaths) -> "_Description":
+    return msgspec.json.decode((paths.text / "meta.json").read_bytes(), type=_Description)
+
+
+class _Segment(msgspec.Struct):
+    """A part of the index."""
+
+    segment_id: str
+
+
+class _Description(msgspec.Struct):
+    """What tantivy writes at a commit."""
+
+    segments: list[_Segment]
 
 
 def _has_checksum(path: Path) -> bool:

@@ -1,0 +1,258 @@
+"""A disk that is really full: whatever meets the limit first, a command ends with a line, or a crawl waits, and nothing is lost.
+
+Each case has so many bytes left on a small disk, or so many files. Sizes come from a seed, as many of each magnitude, so that
+every writer is the first to meet the limit in some case.
+"""
+
+import math
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from tests.repair.damages import HOSTS, SEED, copy_crawl, crawled, damage, read_quads, resolve_all
+
+from command_line import run_line
+from disks import leave_room, mount_disk
+from web import Crawling, Site, Web, check_archives, crawl, read_outcomes
+
+CASES = int(os.environ.get("TEST_FULL_DISKS", 2))
+"""How many sizes each command is tried with."""
+SEED_OF_SIZES = int(os.environ.get("TEST_SEED", 1))
+DISK_BYTES = 200_000_000
+PAGE_BYTES = 4096
+FEW_FILES = (0, 1, 2, 4, 8, 12, 16, 24, 32, 48)
+
+
+class Room(NamedTuple):
+    """What is left on the disk."""
+
+    free_bytes: int
+    free_files: int
+
+
+class Master(NamedTuple):
+    """A crawl that has ended, its web, and what it found."""
+
+    folder: Path
+    web: Web
+    site: Site
+    quads: set[str]
+    archives: list[Path]
+
+
+@pytest.fixture(scope="module")
+def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Master]:
+    folder = tmp_path_factory.mktemp("master") / "crawl"
+    with crawled(folder) as (web, site):
+        archives = sorted(folder.glob("shards/*/warc/*-pages-*"))
+        yield Master(folder, web, site, read_quads(folder), archives)
+
+
+@pytest.fixture(autouse=True)
+def no_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crawl waits long before a disk is full; here it must not, so that writers meet the limit."""
+    monkeypatch.setenv("RDFSPIDER_RUN_MIN_FREE_BYTES", "0")
+
+
+def list_rooms(name: str, most_bytes: int, most_files: int = 0) -> list[Room]:
+    """The cases of a command: sizes up to what it writes at most, evenly on a logarithmic scale, and some numbers of files."""
+    chance = random.Random(f"{name} {SEED_OF_SIZES}")
+    pages = math.log2(most_bytes / PAGE_BYTES)
+    steps = [(number + chance.random()) / CASES for number in range(CASES)]
+    sizes = [0, *(PAGE_BYTES * round(2 ** (step * pages)) for step in steps)]
+    files = [few for few in FEW_FILES if few <= most_files]
+    few = chance.sample(files, min(len(files), (CASES + 2) // 3))
+    return [*(Room(size, 10_000) for size in sizes), *(Room(DISK_BYTES // 2, number) for number in few)]
+
+
+def copy_unindexed(master: Master, disk: Path) -> None:
+    shutil.rmtree(copy_crawl(master.folder, disk) / "index")
+
+
+def copy_damaged(master: Master, disk: Path) -> None:
+    folder = copy_crawl(master.folder, disk)
+    for file, kind in {"facts": "flipped", "quads": "garbage", "seeds": "deleted", "lengths": "garbage"}.items():
+        damage(folder, file, kind)
+
+
+def copy_without_frontier(master: Master, disk: Path) -> None:
+    folder = copy_crawl(master.folder, disk)
+    shutil.rmtree(folder / "shards/000/frontier")
+    for file, kind in {"ledger": "flipped", "suffixes": "cut", "status": "garbage", "history": "garbage"}.items():
+        damage(folder, file, kind)
+
+
+class Scene(NamedTuple):
+    """A command, and the folder that it finds."""
+
+    line: tuple[str, ...]
+    most_bytes: int
+    prepare: Callable[[Master, Path], object] = lambda master, disk: copy_crawl(master.folder, disk)
+    most_files: int = 2
+
+
+SCENES = {
+    "index": Scene(("index", "--dir", "crawl"), 4_000_000, copy_unindexed, 48),
+    "rebuild": Scene(("index", "--rebuild", "--dir", "crawl"), 4_000_000, most_files=48),
+    "import": Scene(("import", "ARCHIVES", "--shards", "2", "--dir", "crawl"), 8_000_000, lambda *_: None, 48),
+    "forget": Scene(("forget", HOSTS[1], "--dir", "crawl"), 600_000, most_files=16),
+    "split": Scene(("split", f"{SEED}#it", "--dir", "crawl"), 600_000, most_files=16),
+    "add": Scene(("add", "http://more.test/", "--dir", "crawl"), 8_000),
+    "filter": Scene(("filter", "add", "--exclude", "more", "--dir", "crawl"), 8_000),
+    "doctor": Scene(("doctor", "--yes", "--dir", "crawl"), 4_000_000, copy_damaged, 48),
+    "doctor without a frontier": Scene(("doctor", "--yes", "--dir", "crawl"), 4_000_000, copy_without_frontier, 48),
+    **{
+        f"export {name}": Scene(("export", "--output", name, "--type", "Thing", "--dir", "crawl"), 20_000)
+        for name in ("all.nq", "all.trig", "all.nq.gz", "all.csv", "all.parquet")
+    },
+    "extract": Scene(("extract", "ARCHIVES", "--output", "all.nq"), 20_000, lambda *_: None),
+    "extract parquet": Scene(("extract", "ARCHIVES", "--output", "all.parquet"), 20_000, lambda *_: None),
+    "validate": Scene(("validate", "ARCHIVES", "--fail-on", "never", "--output", "all.txt"), 20_000, lambda *_: None),
+}
+
+
+class Ended(NamedTuple):
+    """How a command has ended."""
+
+    code: int
+    told: str
+
+
+def run_there(disk: Path, master: Master, scene: Scene) -> Ended:
+    """Run a command of a scene on the disk; what its processes write to stderr counts, too."""
+    line: list[object] = []
+    for word in scene.line:
+        if word == "ARCHIVES":
+            line += master.archives
+        else:
+            line.append(disk / word if word == "crawl" or word.startswith("all.") else word)
+    with (disk.parent / "stderr").open("w+b") as errors:
+        kept = os.dup(2)
+        os.dup2(errors.fileno(), 2)
+        try:
+            done = run_line(*line)
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+        errors.seek(0)
+        return Ended(done.returncode, errors.read().decode() + done.stderr)
+
+
+def read_result(disk: Path) -> tuple[set[str], set[str]]:
+    """What a command leaves: the quads of the crawl, and the lines of its files."""
+    lines: set[str] = set()
+    for path in disk.glob("all.*"):
+        lines.add(path.name)
+        if path.suffix in (".nq", ".csv", ".trig", ".txt"):
+            lines.update(path.read_text().splitlines())
+    return read_quads(disk / "crawl") if (disk / "crawl").exists() else set(), lines
+
+
+def check_end(ended: Ended) -> None:
+    """Check that it has ended well, or with one line that says why."""
+    assert "Traceback" not in ended.told
+    assert "panicked" not in ended.told
+    if ended.code:
+        assert ended.code in (1, 2)
+        assert ended.told.splitlines()[-1].startswith("rdfspider: ")
+
+
+def is_crawl(folder: Path) -> bool:
+    return (folder / "crawl.toml").exists()
+
+
+def check_whole(folder: Path) -> None:
+    done = run_line("verify", "--deep", "--dir", folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_command_ends_with_a_line_and_can_be_run_again(master: Master, tmp_path: Path, name: str) -> None:
+    scene = SCENES[name]
+    expected: tuple[set[str], set[str]] | None = None
+    with mount_disk(tmp_path / "disk", DISK_BYTES) as disk:
+        for room in (None, *list_rooms(name, scene.most_bytes, scene.most_files)):
+            leave_room(disk, DISK_BYTES)
+            for path in disk.iterdir():
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+            scene.prepare(master, disk)
+            if room is not None:
+                leave_room(disk, *room)
+            try:
+                ended = run_there(disk, master, scene)
+                check_end(ended)
+                leave_room(disk, DISK_BYTES)
+                if ended.code:
+                    assert room is not None
+                    assert {path.name for path in disk.iterdir()} <= {"crawl"}, "a part of a file was left"
+                    if "doctor" not in name and is_crawl(disk / "crawl"):
+                        check_whole(disk / "crawl")
+                    again = run_there(disk, master, scene)
+                    assert again.code == 0, again.told
+                if is_crawl(disk / "crawl"):
+                    check_whole(disk / "crawl")
+                result = read_result(disk)
+                expected = expected or result
+                assert result == expected
+            except BaseException as error:
+                error.add_note(f"{name} with {room}")
+                raise
+
+
+def test_questions_need_no_room(master: Master, tmp_path: Path) -> None:
+    with mount_disk(tmp_path / "disk", DISK_BYTES) as disk:
+        folder = copy_crawl(master.folder, disk)
+        lines = (["status"], ["why", SEED], ["hosts"], ["search", "thing"], ["query", "ASK { ?s ?p ?o }"], ["stats"])
+        for line in (*lines, ["entity", f"{SEED}#it"], ["export", "--output", "-"], ["verify", "--deep"]):
+            for room in (Room(DISK_BYTES, 10_000), Room(0, 10_000), Room(DISK_BYTES, 0)):
+                leave_room(disk, *room)
+                done = run_line(*line, "--dir", folder)
+                assert done.returncode == 0, f"{line} with {room}: {done.stderr}"
+
+
+@pytest.mark.parametrize("is_begun", [False, True])
+def test_a_crawl_waits_and_has_the_same_in_the_end(master: Master, tmp_path: Path, is_begun: bool) -> None:
+    flags = [SEED, "--scope", "any", "--delay", 0, "--shards", 2, *resolve_all(master.web)]
+    settings = {"run_min_free_bytes": 0, "index_enabled": "true"}
+    if is_begun:
+        crawl(tmp_path / "begun", *flags, **settings, crawl_pages=15)
+    for room in list_rooms(f"crawl {is_begun}", 12_000_000, 48):
+        with mount_disk(tmp_path / "disk", DISK_BYTES) as disk:
+            folder = disk / "crawl"
+            if is_begun:
+                shutil.copytree(tmp_path / "begun", folder)
+            leave_room(disk, *room)
+            try:
+                code = run_short(master, disk, flags, settings)
+                if code:
+                    if is_crawl(folder):
+                        check_whole(folder)
+                    crawl(folder, *flags, **settings, crawl_pages=0)
+                check_whole(folder)
+                assert read_quads(folder) == master.quads
+                assert {outcome.url for outcome in read_outcomes(folder)} == master.site.urls
+                check_archives(folder)
+            except BaseException as error:
+                error.add_note(f"a crawl with {room}")
+                raise
+
+
+def run_short(master: Master, disk: Path, flags: list[object], settings: dict[str, object]) -> int:
+    """Run a crawl on a disk until it has ended, or until it waits; then give it room, and return its exit code."""
+    logs = disk.with_name("logs")
+    logs.mkdir(exist_ok=True)
+    with Crawling(disk / "crawl", *flags, **settings, crawl_pages=0, logs=logs) as crawling:
+        crawling.wait_until(lambda: "is suspended" in crawling.stderr())
+        is_over = crawling.process.poll() is not None
+        leave_room(disk, DISK_BYTES)
+        code = crawling.wait()
+        told = crawling.stderr()
+    for path in logs.iterdir():
+        path.unlink()
+    check_end(Ended(code, told))
+    assert not code or is_over or "`rdfspider index" in told, f"there was room, but it has ended with {code}: {told}"
+    return code
