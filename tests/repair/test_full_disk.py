@@ -19,7 +19,7 @@ from command_line import run_line
 from disks import leave_room, mount_disk
 from web import Crawling, Site, Web, check_archives, crawl, read_outcomes
 
-CASES = int(os.environ.get("TEST_FULL_DISKS", 2))
+CASES = int(os.environ.get("TEST_FULL_DISKS", 1))
 """How many sizes each command is tried with."""
 SEED_OF_SIZES = int(os.environ.get("TEST_SEED", 1))
 DISK_BYTES = 200_000_000
@@ -63,7 +63,9 @@ def list_rooms(name: str, most_bytes: int, most_files: int = 0) -> list[Room]:
     chance = random.Random(f"{name} {SEED_OF_SIZES}")
     pages = math.log2(most_bytes / PAGE_BYTES)
     steps = [(number + chance.random()) / CASES for number in range(CASES)]
-    sizes = [0, *(PAGE_BYTES * round(2 ** (step * pages)) for step in steps)]
+    sizes = [PAGE_BYTES * round(2 ** (step * pages)) for step in steps]
+    if CASES > 1:
+        sizes.insert(0, 0)
     files = [few for few in FEW_FILES if few <= most_files]
     few = chance.sample(files, min(len(files), (CASES + 2) // 3))
     return [*(Room(size, 10_000) for size in sizes), *(Room(DISK_BYTES // 2, number) for number in few)]
@@ -155,7 +157,7 @@ def read_result(disk: Path) -> tuple[set[str], set[str]]:
 def check_end(ended: Ended) -> None:
     """Check that it has ended well, or with one line that says why."""
     assert "Traceback" not in ended.told
-    assert "panicked" not in ended.told
+    assert "panicked at" not in ended.told
     if ended.code:
         assert ended.code in (1, 2)
         assert ended.told.splitlines()[-1].startswith("rdfspider: ")

@@ -73,16 +73,19 @@ def index(
         raise typer.Exit(1)
 
 
-def index_imported(crawl: Crawl) -> None:
-    """Bring the index up to date after an import; if another process indexes the crawl, leave it to that one."""
+def index_imported(crawl: Crawl) -> bool:
+    """Bring the index up to date after an import; if another process indexes the crawl, leave it to that one. Returns whether it
+    will be up to date."""
     try:
         with show_log():
             status = crawl.index(on_progress=_IndexProgress().show)
     except InUseError as error:
         _tell_running(crawl.folder, error, has_files=False)
-        return
+        return True
     if not _tell_end(status):
         say(f"not everything is indexed: `rdfspider index --dir {crawl.folder}` goes on when that is mended")
+        return False
+    return True
 
 
 class _IndexProgress:
@@ -218,8 +221,8 @@ def import_archives(
         show(line)
     if status.state == RunState.STOPPED:
         say("stopped; run the same command to go on")
-    elif crawl.config.index.enabled:
-        index_imported(crawl)
+    elif crawl.config.index.enabled and not index_imported(crawl):
+        raise typer.Exit(1)
     raise typer.Exit(EXIT_CODES.get(status.reason, 0))
 
 

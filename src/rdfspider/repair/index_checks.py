@@ -77,7 +77,7 @@ def check_indexes(folder: Path, config: Config, *, is_deep: bool) -> Iterator[Fi
         yield Finding("index-behind", _name(paths, paths.index), f"not indexed yet: {told}")
     if is_deep and "text" in cursors:
         found: list[Finding] = []
-        compare = chain(_compare_with_log(paths, cursors["text"]), _compare_with_ledger(paths))
+        compare = chain(_compare_with_log(paths, cursors["text"]), _compare_with_ledger(paths, cursors))
         yield from _try(paths, paths.ledger, lambda: found.extend(compare))
         yield from found
 
@@ -175,21 +175,20 @@ def _compare_with_log(paths: IndexPaths, cursors: Mapping[str, int]) -> Iterator
         yield Finding("index", _name(paths, paths.ledger), f"pages are missing; the first is {first}", missing)
 
 
-def _compare_with_ledger(paths: IndexPaths) -> Iterator[Finding]:
-    """Ask the quads and the text index for each page of the ledger."""
+def _compare_with_ledger(paths: IndexPaths, cursors: Mapping[str, Mapping[str, int]]) -> Iterator[Finding]:
+    """Ask the quads and the text index for each page of the ledger that they have passed; the ledger may be ahead of both."""
     counts: Counter[Path] = Counter()
     first: dict[Path, str] = {}
     store = Store.read_only(str(_find_snapshot(paths)))
     searcher = TextIndex(paths.folder).load().searcher
     with closing(LedgerReader(paths)) as ledger:
         for page in ledger.list_pages():
-            is_missing = {
-                paths.snapshots: page.quads and not store.contains_named_graph(NamedNode(make_graph_iri(page.url))),
-                paths.text: not searcher.doc_freq("id", make_page_id(page.url)),
-            }
-            for path in (path for path, is_so in is_missing.items() if is_so):
-                counts[path] += 1
-                first.setdefault(path, page.url)
+            has_quads = not page.quads or store.contains_named_graph(NamedNode(make_graph_iri(page.url)))
+            has_text = bool(searcher.doc_freq("id", make_page_id(page.url)))
+            for name, path, is_there in (("quads", paths.snapshots, has_quads), ("text", paths.text, has_text)):
+                if not is_there and page.offset < cursors[name].get(page.source, 0):
+                    counts[path] += 1
+                    first.setdefault(path, page.url)
     for path, count in counts.items():
         yield Finding("index", _name(paths, path), f"pages are missing; the first is {first[path]}", count)
 
