@@ -162,6 +162,39 @@ def test_slow_hosts_that_wait_for_their_lane_make_room_in_memory(open_frontier: 
     assert frontier.counts.done == 80
 
 
+def test_many_slow_hosts_are_not_all_tried_again_at_once(
+    open_frontier: OpenFrontier, clock: HandClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frontier = open_frontier(fetch={"connections": 8})
+    slow = [f"http://slow{number}.org/" for number in range(600)]
+    frontier.add([Discovered(url, found_as="seed") for url in slow])
+    crawler = Crawler(frontier, clock)
+    crawler.answers.update({url: Failure(url, "taken-back", duration_s=2.5) for url in slow})
+    while len(set(crawler.fetched)) < len(slow):
+        crawler.run(len(crawler.fetched) + 1)
+    assert crawler.next_page().lane == Lane.SLOW, "the only connection of that lane"
+    hosts = [f"http://h{number}.org/" for number in range(100)]
+    frontier.add([Discovered(f"{host}{page}", found_as="seed") for host in hosts for page in range(100)])
+    frontier.commit()
+    tried = [0]
+    choose = Lanes.choose
+
+    def count(lanes: Lanes, host: Host, now: float) -> Lane | None:
+        tried[-1] += host.record.tempo == TAKEN_BACK
+        return choose(lanes, host, now)
+
+    monkeypatch.setattr(Lanes, "choose", count)
+    for _ in range(70):
+        while (lease := frontier.lease()) is not None:
+            crawler.answer(lease)
+            tried.append(0)
+        tried.append(0)
+        frontier.commit()
+        clock.advance(1.0)
+    assert max(tried) <= 256, "in one call"
+    assert len(slow) <= sum(tried) < 2 * len(slow), "in a bit more than a minute"
+
+
 def test_hosts_whose_pages_take_long_have_two_under_way_until_they_are_recorded(
     open_frontier: OpenFrontier, clock: HandClock
 ) -> None:

@@ -33,8 +33,8 @@ _MAX_STALE = 1024
 _UNLIMITED = sys.maxsize
 # How long after a host that has not had more than its share was ready others have to leave something for it.
 _OTHERS_S = 2.0
-# Hosts that one call may make active.
-_INCOMING = 64
+# Hosts that one call may make active, and how many it may find that have had more than their share.
+_INCOMING, _PASSED = 64, 256
 
 FRONT = 0
 """For `leave`: into the front queue of its best URL, not into one with a wait."""
@@ -75,6 +75,9 @@ class ActiveHosts:
         self._heap: list[tuple[float, int, Host]] = []
         self._pushes = 0
         self._next_review = 0.0
+        self._back_gap_s = 1 / config.fetch.connections
+        self._back_at = 0.0
+        """When the last of the hosts comes back that were sent away."""
 
     def push(self, host: Host, at: float) -> None:
         """Make a host due at a monotonic time; an earlier entry for it becomes stale."""
@@ -94,12 +97,13 @@ class ActiveHosts:
             self.push(host, host.ready_at)
 
     def pop_ready(self, now: float) -> Host | None:
-        """Remove the host that has been ready for longest from the heap; inactive hosts enter if needed."""
+        """Remove the host that has been ready for longest from the heap; inactive hosts enter if needed. None also means that
+        too many have had more than their share: the next call goes on."""
         if now >= self._next_review:
             self._review(now)
         if len(self._active) < self._min_active and self._front_queues.has_front():
             self._bring_in(now, 1)
-        while True:
+        for _ in range(_PASSED):
             if self._has_aside() and self._has_surplus(now):
                 return self._take((self._aside[0] or self._aside[1]).popleft()[1], is_surplus=True)
             due = self.next_due()
@@ -116,10 +120,11 @@ class ActiveHosts:
             if self._has_surplus(now):
                 return self._take(host, is_surplus=True)
             if rating == OVER and self.wants_out():
-                self.leave(host, WAITING_QUEUE, now + _LONG_WAIT_S)
+                self._send_away(host, now)
             else:
                 # It stays due, but lets those pass that have not had more than their share.
                 self._aside[rating == OVER].append((due, host))
+        return None
 
     def _take(self, host: Host, *, is_surplus: bool) -> Host:
         host.due = None
@@ -194,9 +199,15 @@ class ActiveHosts:
         """Make a host that got no connection due again soon, or much later if it is slow or heavy and others want its place."""
         is_slow = host.record.tempo != UNASKED
         if is_slow and self.wants_out():
-            self.leave(host, WAITING_QUEUE, now + _LONG_WAIT_S)
+            self._send_away(host, now)
         else:
             self.push(host, now + _HOLD_S)
+
+    def _send_away(self, host: Host, now: float) -> None:
+        """Let a host wait on disk for its next chance. Hosts come back one after the other, more often than their lane can serve
+        them: a hundred thousand that come at once would be tried in vain, and others would have to wait for that."""
+        self._back_at = max(self._back_at + self._back_gap_s, now + _LONG_WAIT_S)
+        self.leave(host, WAITING_QUEUE, self._back_at)
 
     def leave(self, host: Host, kind: int, until: float) -> None:
         """Move a host to a front queue until a monotonic time, as soon as nothing of it is in flight."""

@@ -25,6 +25,8 @@ from rdfspider.records import Addresses, Capture, Failure, Lease, RobotsState, V
 RUN_URLS = 20
 # Runs without any URL worth a request that are read at once; the host is due again after the next commit.
 _UNWANTED_RUNS = 20
+# Hosts that one call may find ready that may not have a request all the same; the next call goes on.
+_TRIED_HOSTS = 256
 # URLs of blocked origins that are kept in memory while other origins of the host go on: the most and the least per host, and
 # the limit over all hosts.
 _MAX_HELD, _MIN_HELD, _ALL_HELD = 5000, 100, 50_000
@@ -70,7 +72,7 @@ class Leases:
     def lease(self) -> Lease | None:
         """The next thing that may be requested now."""
         now = self._clock.monotonic()
-        while True:
+        for _ in range(_TRIED_HOSTS):
             host = self._active.pop_ready(now)
             if host is None:
                 return None
