@@ -77,14 +77,18 @@ def test_large_pages_that_cannot_wait_are_fetched_again_in_a_lane_that_is_let_in
     small = Page("http://example.org/small", b"<title>Short</title>", "text/html")
 
     async def read() -> list[str]:
-        jobs = [(Lane.OPEN, large)] * 4 + [(Lane.HEAVY, large), (Lane.OPEN, small), (Lane.HEAVY, small)]
-        leases = [(Lease(LeaseKind.PAGE, "example.org", 1, page.url, lane=lane), page) for lane, page in jobs]
+        jobs = [(Lane.OPEN, large, 0)] * 4 + [(Lane.HEAVY, large, 0), (Lane.OPEN, small, 0), (Lane.HEAVY, small, 0)]
+        jobs += [(Lane.OPEN, large, 2), (Lane.OPEN, large, 3)]
+        leases = [
+            (Lease(LeaseKind.PAGE, "example.org", 1, page.url, lane=lane, turned_away=times), page)
+            for lane, page, times in jobs
+        ]
         found = await asyncio.gather(*(extractor.extract(lease, page) for lease, page in leases))
         return [each if isinstance(each, Reason) else each.title or "" for each in found]
 
-    assert asyncio.run(read()) == ["Long", "Long", "heavy", "heavy", "Long", "Short", "Short"]
+    assert asyncio.run(read()) == ["Long", "Long", "heavy", "heavy", "Long", "Short", "Short", "heavy", "Long"]
     # What is turned away counts as heavy, so that it is asked for in that lane.
-    assert [seconds for lane, seconds in charged if lane == Lane.OPEN].count(1.0) == 2
+    assert [seconds for lane, seconds in charged if lane == Lane.OPEN].count(1.0) == 3
     extractor.close()
 
 

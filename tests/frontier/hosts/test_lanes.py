@@ -3,11 +3,11 @@
 import pytest
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, kill
 
-from rdfspider.codes import Lane
+from rdfspider.codes import Lane, Reason, VerdictState
 from rdfspider.frontier.entries import RobotsAnswer
 from rdfspider.frontier.hosts.hosts import FAST, SLOW, TAKEN_BACK, UNASKED, Host, HostRecord
 from rdfspider.frontier.hosts.lanes import Lanes
-from rdfspider.records import Capture, Discovered, Failure, RobotsState
+from rdfspider.records import Capture, Discovered, Failure, RobotsState, Verdict
 
 NOW = 100.0
 
@@ -217,3 +217,17 @@ def test_hosts_whose_pages_take_long_have_two_under_way_until_they_are_recorded(
     frontier.finish(leases[0], verdict)
     clock.advance(1.0)
     assert crawler.next_page().lane == Lane.HEAVY
+
+
+def test_a_page_for_which_there_was_no_room_knows_how_often(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier()
+    frontier.add([Discovered("http://a.org/", found_as="seed")])
+    crawler = Crawler(frontier, clock)
+    times = []
+    for _ in range(4):
+        lease = crawler.next_page()
+        times.append(lease.turned_away)
+        frontier.release(lease, capture(lease.url))
+        frontier.finish(lease, Verdict(VerdictState.RETRY, Reason.HEAVY))
+        frontier.commit()
+    assert times == [0, 1, 2, 3]

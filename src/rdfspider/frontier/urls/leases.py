@@ -80,6 +80,7 @@ class Leases:
             if lease is not None:
                 self._counts.in_flight += 1
                 return lease
+        return None
 
     def end_name(self, lease: Lease, answer: Addresses) -> None:
         """End a DNS lookup."""
@@ -293,6 +294,7 @@ class Leases:
             row.digest if is_kept else "",
             row.captured if is_kept else 0.0,
             lane=lane,
+            turned_away=row.turned_away,
             is_surplus=host.is_surplus,
         )
 
