@@ -8,6 +8,8 @@ import pytest
 
 from rdfspider import Crawl
 from rdfspider.crawl.folder import load_domains
+from rdfspider.frontier.hosts.hosts import Host
+from rdfspider.frontier.hosts.shares import LINK_S, Shares
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
 from rdfspider.run.runners.local import LocalRunner
 from rdfspider.run.runners.runner import ShardOrder
@@ -39,6 +41,28 @@ def test_bodies_share_one_room_until_they_are_durable(room_bytes: int, tmp_path:
     assert pages == 30
     # Statements are counted as well.
     assert 1_500_000 < most < room_bytes + 100_000
+
+
+def test_the_links_of_a_page_count_against_its_share(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take longer to schedule than the page to extract."""
+    site = Site()
+    url = "http://a.test/"
+    site.add(url, make_page(url, links=[f"/{number}" for number in range(5_000)]))
+    charged: list[float] = []
+    charge = Shares.charge
+
+    def record(shares: Shares, host: Host, cost_s: float) -> None:
+        charged.append(cost_s)
+        charge(shares, host, cost_s)
+
+    monkeypatch.setattr(Shares, "charge", record)
+    with Web(site) as web:
+        crawl = Crawl.create(
+            tmp_path / "crawl", [url], resolve=tuple(web.resolve({"*.test": "127.0.0.1"})[1::2]), shards=1, pages=1
+        )
+        asyncio.run(asyncio.wait_for(watch_shard(crawl), 60))
+    # Its sitemap is one more.
+    assert 5_001 in [round(cost / LINK_S, 6) for cost in charged]
 
 
 async def watch_shard(crawl: Crawl) -> tuple[int, int]:

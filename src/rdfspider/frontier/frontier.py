@@ -22,6 +22,7 @@ from rdfspider.frontier.core import open_core
 from rdfspider.frontier.entries import Counts, HostEntry, PageFacts, Priority, Refusal, RobotsAnswer, UrlEntry
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.hosts.pacing import SideRequests
+from rdfspider.frontier.hosts.shares import LINK_S
 from rdfspider.frontier.keys import PRIORITIES, from_url_id, pack_row
 from rdfspider.frontier.learning.credits import Credits
 from rdfspider.frontier.learning.patterns import Patterns
@@ -146,6 +147,12 @@ class Frontier:
         self._hosts.find_domain(host)
         self._core.shares.charge(host, cpu_s)
         host.record.is_heavy = cpu_s >= HEAVY_S
+
+    def charge_links(self, lease: Lease, count: int) -> None:
+        """Count what the links of a page cost against its host's share."""
+        host = self._hosts.get(lease.host_number)
+        self._hosts.find_domain(host)
+        self._core.shares.charge(host, count * LINK_S)
 
     def lease(self) -> Lease | None:
         """Lease the next name, robots.txt or page that may be requested now.

@@ -300,6 +300,7 @@ class Visits:
             extraction = trim_prerequisite(lease, verdict, extraction, is_inside=is_inside)
         queried, extraction = await self._extractor.query(self._finder.query, capture.page, extraction)
         found = self._finder.find(lease, capture, extraction, judgement, queried)
+        self._frontier.charge_links(lease, len(found))
         while len(found) > _MANY_LINKS:
             # A sitemap may have so many links that scheduling them in one step would stall the loop.
             self._committer.discover(found[-_MANY_LINKS:])

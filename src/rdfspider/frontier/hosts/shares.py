@@ -1,10 +1,10 @@
 """Who has had how much of this shard lately: what requests cost enters, and whether a host is over its share leaves.
 
 The cost of a request is the part of the shard that it used: the time on its connection divided by the number of connections, and
-the processor time of its page. It counts for the host's registrable domain and all that led to it: shares are a tree, with the
-domains of seeds at the top, and below each domain those that its pages introduced (`HostRecord.line`). On every level the same
-share is due to each, so a farm of hosts has the share of the one domain that introduced it. Networks of addresses are counted
-apart, and none is due more than a quarter.
+the processor time of its page and its links. It counts for the host's registrable domain and all that led to it: shares are a
+tree, with the domains of seeds at the top, and below each domain those that its pages introduced (`HostRecord.line`). On every
+level the same share is due to each, so a farm of hosts has the share of the one domain that introduced it. Networks of addresses
+are counted apart, and none is due more than a quarter.
 
 All of it is in memory, decays within seconds, and is bounded by what was requested meanwhile; only the lines are stored.
 """
@@ -20,6 +20,8 @@ WITHIN, CROWDED, OVER = range(3)
 
 REQUEST_S = 0.003
 """The processor time that any request costs, about."""
+LINK_S = 7e-6
+"""The processor time that a link of a page costs until it is scheduled, about."""
 UNPRODUCTIVE = 3
 """How many more requests an answer counts for that brought nothing new."""
 
