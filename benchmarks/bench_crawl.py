@@ -99,10 +99,10 @@ def _race(web: CorpusWeb, arguments: argparse.Namespace) -> None:
 
     loops, ours = [], []
     for _ in range(arguments.turns):
-        loops.append(_run_peer(web, "loop", arguments.hosts, limit(arguments.hosts)))
+        loops.append(run_peer(web, "loop", arguments.hosts, limit(arguments.hosts)))
         ours.append(_run_ours(web, arguments.hosts, limit(arguments.hosts)))
     loop, our = (max(runs, key=lambda run: run.pages_s) for runs in (loops, ours))
-    scrapy = _run_peer(web, "scrapy", arguments.scrapy_hosts, limit(arguments.scrapy_hosts))
+    scrapy = run_peer(web, "scrapy", arguments.scrapy_hosts, limit(arguments.scrapy_hosts))
     print(
         "                     pages  pages/s  CPU ms/page  cores  nginx ms/page  peak MB        s  s to the last visit"
     )
@@ -122,7 +122,7 @@ def _judge(what: str, ratio: float, least: float) -> None:
     print(f"  {ratio:6.2f} {what}: {'reached' if ratio >= least else 'MISSED'}, at least {least:g}")
 
 
-def _run_peer(web: CorpusWeb, peer: str, hosts: int, limit: int) -> Run:
+def run_peer(web: CorpusWeb, peer: str, hosts: int, limit: int) -> Run:
     commands = []
     for number in range(PROCESSES):
         seeds = web.folder / f"seeds-{number}.txt"

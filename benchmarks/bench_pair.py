@@ -92,7 +92,7 @@ def _time_extraction(checkouts: tuple[Path, Path], arguments: argparse.Namespace
             stack.enter_context(
                 subprocess.Popen(
                     command,
-                    env=_environment(checkout),
+                    env=make_environment(checkout),
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     text=True,
@@ -152,7 +152,7 @@ class _Running:
         self._name = f"{checkout}: rdfspider {words[0]}"
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         command = [sys.executable, "-m", "rdfspider", *words]
-        environment = _environment(checkout)
+        environment = make_environment(checkout)
         self._process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=self._errors)
 
     def finish(self) -> float:
@@ -165,7 +165,8 @@ class _Running:
         return usage.ru_utime + usage.ru_stime
 
 
-def _environment(checkout: Path) -> dict[str, str]:
+def make_environment(checkout: Path) -> dict[str, str]:
+    """The environment in which this interpreter runs a checkout."""
     environment = {**os.environ, "PYTHONPATH": str(checkout / "src")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return environment

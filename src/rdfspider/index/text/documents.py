@@ -254,10 +254,9 @@ def _split_texts(labels: list[str], values: str, text: SplitText | None) -> Text
     spaced = [_split(label, label_runs) for label in labels]
     shown: dict[str, Sequence[str]] = {} if spaced == labels else {"label": labels}
     value_words = _split(values, runs)
-    # A no-break space is shown like any other.
-    if text and text.words != text.shown.replace("\xa0", " "):
+    if text and text.words != text.shown:
         shown["text"] = [text.shown]
-    if value_words != values.replace("\xa0", " "):
+    if value_words != values:
         shown["values"] = [values]
     return Texts(spaced, value_words, text.words if text else None, label_runs, runs, shown)
 
