@@ -205,6 +205,8 @@ class _Watch:
 
     def _take(self, process: psutil.Process) -> None:
         command = " ".join(process.cmdline())
+        if not command:
+            return  # It has just ended.
         kind = next((name for module, name in _MODULES.items() if module in command), "parent, helpers")
         if kind != "index" and " index " in command:
             kind = "index"

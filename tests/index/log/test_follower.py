@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -151,6 +152,32 @@ def test_what_was_taken_is_durable_when_it_is_told_to_leave(tmp_path: Path, monk
         wait_until(lambda: follower._is_dirty)
         assert read_urls(path) == set(urls_of(1))
     assert read_urls(path) == set(urls_of(1, 2))
+
+
+def test_while_pages_keep_coming_commits_take_a_small_share_of_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = ShiftedTime()
+    monkeypatch.setattr(follower_module, "time", clock)
+    monkeypatch.setattr(follower_module, "_POLL_S", 0.005)
+    monkeypatch.setattr(follower_module, "_SOON_S", 4.0)
+    commits = []
+    log = ShardLog(tmp_path)
+
+    def take_time() -> None:
+        commits.append(clock.monotonic())
+        clock.ahead_s += 0.2
+
+    follower, path = make_follower(tmp_path, take_time)
+    with following(follower):
+        for number in range(1, 25):
+            log.write(*urls_of(number))
+            wait_until(lambda wanted=number: follower._read_count == wanted)
+            clock.ahead_s += 0.5
+    # The first commit is due at once; then one each four seconds, twenty times what it takes; and one at the end.
+    assert 4 <= len(commits) <= 6
+    assert all(later - one >= 4 for one, later in pairwise(commits[:-1]))
+    assert read_urls(path) == set(urls_of(*range(1, 25)))
 
 
 def test_a_full_disk_suspends_it_and_nothing_is_lost(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,7 +1,8 @@
 """Keeps one view up to date: the log's outcomes enter, go in batches to the view's `apply`, and a `ViewStatus` leaves.
 
-A follower opens its view, reads on from the view's cursors, and commits every few seconds. If a disk is full or a server is
-unavailable, it closes the view and tries again after a pause. `Lag` measures how long the oldest part of the log has waited.
+A follower opens its view, reads on from the view's cursors, and commits every few seconds, or when no more comes. If a disk is
+full or a server is unavailable, it closes the view and tries again after a pause. `Lag` measures how long the oldest part of the
+log has waited.
 """
 
 import logging
@@ -30,8 +31,10 @@ _log = logging.getLogger(__name__)
 _STEP_S = 1.0
 # An older page came from elsewhere, or has waited so long that its exact age no longer matters.
 _OLD_S = 86_400.0
-# How often a view commits while there is more to read; and, shorter, once there is no more.
-_COMMIT_S = 3.0
+# While pages keep coming, committing may take this share of a view's time, and a commit comes after `_COMMIT_S` at the latest.
+_DUTY = 0.05
+_COMMIT_S = 5.0
+# After this time without news it commits at once.
 _SOON_S = 0.7
 # A view that is further behind than this commits less often: nobody finds the newest pages before it has caught up, and every
 # commit builds entities again that the next pages describe too.
@@ -158,7 +161,7 @@ class Follower:
         self._begun: dict[str, int] = {}
         """The sources that are being read, and where each ended when that began."""
         self._is_dirty = self._is_at_rest = self._is_interrupted = False
-        self._committed_at = 0.0
+        self._committed_at = self._news_at = self._commit_s = 0.0
 
     def stop(self) -> None:
         """Commit what was taken, and end."""
@@ -282,6 +285,7 @@ class Follower:
                     view.apply(wanted)
                 self._is_dirty = True
                 self._is_at_rest = False
+                self._news_at = time.monotonic()
                 return True
         return False
 
@@ -301,23 +305,29 @@ class Follower:
         return batch
 
     def _commit_when_due(self, view: View, *, is_waiting: bool, is_last: bool) -> None:
-        since_s = time.monotonic() - self._committed_at
+        now = time.monotonic()
+        since_s = now - self._committed_at
         if self._is_dirty:
-            if since_s >= (_SOON_S if is_waiting else self._choose_interval()) or (is_waiting and is_last):
+            is_idle = is_waiting and (is_last or now - self._news_at >= _SOON_S)
+            if is_idle or since_s >= self._choose_interval():
                 self._commit(view)
         elif is_waiting and ((not self._is_at_rest and (since_s >= _REST_S or is_last)) or view.has_deferred):
             self._commit(view)
             self._is_at_rest = not view.has_deferred
 
     def _choose_interval(self) -> float:
-        """The seconds between commits, by the age of what is still to be read."""
+        """The seconds between commits, by what the last one took and by the age of what is still to be read."""
         with self._lock:
             behind_s = self._lag.date_unread(self._cursors, time.time())
-        return _FAR_COMMIT_S if behind_s > _FAR_BEHIND_S else _COMMIT_S
+        if behind_s > _FAR_BEHIND_S:
+            return _FAR_COMMIT_S
+        return min(max(self._commit_s / _DUTY, _SOON_S), _COMMIT_S)
 
     def _commit(self, view: View) -> None:
         cursors = dict(self._cursors)
+        started = time.monotonic()
         view.commit(cursors)
+        self._commit_s = time.monotonic() - started
         self._durable = cursors
         self._is_dirty = False
         self._committed_at = time.monotonic()
