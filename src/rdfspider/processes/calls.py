@@ -17,6 +17,7 @@ from typing import Any
 
 from rdfspider.errors import RdfspiderError, UnansweredError
 from rdfspider.processes.child import (
+    START_S,
     BusyError,
     Child,
     DiedError,
@@ -72,6 +73,8 @@ class KillableCalls:
             lambda: _CallChild(timeout_s, cpu_s, niceness, variables or {}),
             lambda answer: answer[:1] == _SPENT,
             wait_turn_s,
+            # A nice process starts slowly where processors are busy.
+            START_S * (1 + niceness),
         )
 
     @property
@@ -118,8 +121,11 @@ class _CallChild(Child):
         # The parent removes it, because a killed process cannot.
         self._folder = tempfile.TemporaryDirectory(prefix="rdfspider-calls-", ignore_cleanup_errors=True)
         try:
-            command = make_command(__name__, str(timeout_s), str(cpu_s), str(niceness), self._folder.name)
+            command = make_command(__name__, str(timeout_s), str(cpu_s), self._folder.name)
             super().__init__(command, has_session=False, env={**os.environ, **variables})
+            # From its first moment on, as it takes long to start. It may have ended already.
+            with suppress(ProcessLookupError):
+                os.setpriority(os.PRIO_PROCESS, self.pid, os.getpriority(os.PRIO_PROCESS, 0) + niceness)
         except BaseException:
             self._folder.cleanup()
             raise
@@ -132,9 +138,8 @@ class _CallChild(Child):
 
 
 def main() -> None:
-    """Answer calls in the child, with the arguments `TIMEOUT CPU NICENESS FOLDER`, until the parent closes the pipe."""
-    timeout_s, cpu_s, niceness, folder = float(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
-    os.nice(niceness)
+    """Answer calls in the child, with the arguments `TIMEOUT CPU FOLDER`, until the parent closes the pipe."""
+    timeout_s, cpu_s, folder = float(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
     tempfile.tempdir = folder
     pipe = ParentPipe()
     pipe.send(READY)

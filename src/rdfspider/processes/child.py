@@ -24,7 +24,8 @@ from rdfspider.processes.framing import LENGTH, READY
 _CHUNK_BYTES = 1 << 20
 # How much of the end of a child's stderr is kept.
 _LAST_BYTES = 10_000
-_START_S = 30.0
+START_S = 30.0
+"""How long a child may take to start."""
 # A child that has closed its output should end within this time; otherwise it is killed.
 _LAST_MOMENT_S = 1.0
 
@@ -249,13 +250,18 @@ class RestartedChild:
     next question starts another."""
 
     def __init__(
-        self, start: Callable[[], Child], is_last: Callable[[bytes], bool], wait_turn_s: float | None = None
+        self,
+        start: Callable[[], Child],
+        is_last: Callable[[bytes], bool],
+        wait_turn_s: float | None = None,
+        start_s: float = START_S,
     ) -> None:
         """`is_last` decides from an answer whether its child should be ended. A question may wait for earlier ones for
-        `wait_turn_s`, by default forever."""
+        `wait_turn_s`, by default forever, and for a child to start for `start_s`."""
         self._start = start
         self._is_last = is_last
         self._wait_turn_s = wait_turn_s
+        self._start_s = start_s
         self._turn = threading.Lock()
         self._child: Child | None = None
         self._is_closed = False
@@ -316,7 +322,7 @@ class RestartedChild:
             # `close` sets the flag before it kills the child that it sees, so either it or this check notices a new child.
             if self._is_closed:
                 raise NotStartedError("was not needed any more")
-            child.receive(wait_seconds(_START_S), len(READY))
+            child.receive(wait_seconds(self._start_s), len(READY))
         except TimeoutError:
             raise NotStartedError("did not start in time") from None
         except (OSError, DiedError, TooLongError) as error:
