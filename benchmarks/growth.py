@@ -34,7 +34,9 @@ def copy_outcomes(outcomes: Sequence[Outcome], number: int) -> Iterator[Outcome]
             syntax: _NODE.sub(rf"\1_:p{number:04x}", _IRI.sub(rf"<\1w{number}.", nquads))
             for syntax, nquads in outcome.statements.items()
         }
-        yield replace(outcome, url=f"{scheme}://w{number}.{rest}", statements=statements)
+        # A copy of a duplicate would be covered by a page of another copy.
+        url = f"{scheme}://w{number}.{rest}"
+        yield replace(outcome, url=url, statements=statements, duplicate="", duplicate_of="")
 
 
 def make_lists(outcomes: Sequence[Outcome], number: int, pages: int) -> Iterator[Outcome]:
