@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from rdfspider import __version__
-from rdfspider.errors import FULL_DISK, USAGE_EXIT, RdfspiderError, UsageError
+from rdfspider.errors import USAGE_EXIT, RdfspiderError, UsageError, is_full_disk
 from rdfspider.interrupts import end_at_interrupt
 
 COMMANDS = {
@@ -119,8 +119,8 @@ def run_command(arguments: Sequence[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 128 + signal.SIGPIPE
     except OSError as error:
-        is_full = error.errno in FULL_DISK
-        return _complain(f"{error}; make room, then run the same command again" if is_full else str(error), 1)
+        advice = "; make room, then run the same command again" if is_full_disk(error) else ""
+        return _complain(f"{error}{advice}", 1)
     except RdfspiderError as error:
         return _complain(str(error), 1)
     return 0

@@ -13,9 +13,8 @@ The content of a page never raises an exception: extraction returns quads and Pr
 """
 
 import errno
+import os
 
-FULL_DISK = (errno.ENOSPC, errno.EDQUOT)
-"""What the system says where there is no room: the disk is full, or the user may not have more of it."""
 USAGE_EXIT = 2
 """The exit code of a command or a child process that ends with a UsageError: a person has to change something first."""
 
@@ -50,3 +49,9 @@ class OtherVersionError(UnreadableError):
 
 class UnansweredError(RdfspiderError):
     """A request was given up: it exceeds its time or memory, others are served first, or the engine fails."""
+
+
+def is_full_disk(error: BaseException) -> bool:
+    """Whether an error, of the system or of a store, says that there is no room: the disk is full, or a quota is used up."""
+    codes = (errno.ENOSPC, errno.EDQUOT)
+    return getattr(error, "errno", None) in codes or any(os.strerror(code) in str(error) for code in codes)

@@ -1,5 +1,6 @@
 """A small crawl with an index, copies of it, and damage of every kind to every kind of file. For tests only."""
 
+import os
 import random
 import shutil
 from collections.abc import Callable, Iterator
@@ -59,6 +60,15 @@ KINDS: dict[str, Callable[[bytes], bytes | None]] = {
     "garbage": lambda content: random.Random(2).randbytes(len(content)),
 }
 """What happens to a file."""
+
+ALL = [(file, kind) for file in FILES for kind in KINDS]
+_IS_WHOLE = bool(int(os.environ.get("TEST_DAMAGES", 0)))
+_SEED = int(os.environ.get("TEST_SEED", 1))
+
+
+def choose_damages(purpose: str, count: int) -> list[tuple[str, str]]:
+    """So many damages of one file, from a seed; all if that is asked for."""
+    return ALL if _IS_WHOLE else random.Random(f"{purpose} {_SEED}").sample(ALL, count)
 
 
 def damage(folder: Path, file: str, kind: str) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from tests.repair.damages import FILES, KINDS, SEED, copy_crawl, crawled, damage, read_quads, run_crawl
+from tests.repair.damages import FILES, KINDS, SEED, choose_damages, copy_crawl, crawled, damage, read_quads, run_crawl
 
 from command_line import run_line
 from disks import mount_disk, mount_read_only
@@ -60,13 +60,14 @@ def test_each_damage_is_mended(sound: Sound, tmp_path: Path, file: str, kind: st
 @pytest.mark.parametrize(
     "damages",
     [
+        *([one] for one in choose_damages("mend", 4)),
         [("facts", "flipped"), ("quads", "flipped"), ("status", "garbage"), ("seeds", "deleted")],
         [("frontier rows", "flipped"), ("text store", "flipped"), ("index status", "garbage")],
         [("facts", "deleted"), ("ledger", "flipped"), ("history", "garbage")],
         [("pages", "flipped"), ("lengths", "garbage"), ("suffixes", "cut")],
         [("frontier manifest", "deleted"), ("facts", "cut"), ("snapshot", "deleted")],
     ],
-    ids=lambda damages: " and ".join(file for file, _ in damages),
+    ids=lambda damages: " and ".join(f"{file} {kind}" for file, kind in damages),
 )
 def test_a_mended_crawl_has_the_same_in_the_end(sound: Sound, tmp_path: Path, damages: list[tuple[str, str]]) -> None:
     folder = copy_crawl(sound.folder, tmp_path)

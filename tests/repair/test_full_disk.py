@@ -4,6 +4,7 @@ Each case has so many bytes left on a small disk, or so many files. Sizes come f
 every writer is the first to meet the limit in some case.
 """
 
+import gc
 import math
 import os
 import random
@@ -140,6 +141,8 @@ def run_there(disk: Path, master: Master, scene: Scene) -> Ended:
         finally:
             os.dup2(kept, 2)
             os.close(kept)
+            # Stores that a command could not open to their end are closed with its process, which here goes on.
+            gc.collect()
         errors.seek(0)
         return Ended(done.returncode, errors.read().decode() + done.stderr)
 

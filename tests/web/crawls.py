@@ -49,13 +49,19 @@ class Crawling:
     """A crawl that was started; when the context ends, nothing of it is left.
 
     Settings that have no flag are given by their names: `frontier_ip_delay_s=0.1`; None leaves the default.
-    Its calendar may be ahead of the machine's. What it says is kept beside its folder, or in `logs`.
+    Its calendar may be ahead of the machine's, and be set while it runs. What it says is kept beside its folder, or in `logs`.
     """
 
     def __init__(
-        self, folder: Path, *arguments: object, ahead_s: float = 0.0, logs: Path | None = None, **settings: object
+        self,
+        folder: Path,
+        *arguments: object,
+        ahead_s: float | None = None,
+        logs: Path | None = None,
+        **settings: object,
     ) -> None:
         self.folder = folder
+        self._ahead = folder.with_name(folder.name + ".ahead")
         self._errors = (logs or folder.parent) / (folder.name + ".stderr")
         self._output = (logs or folder.parent) / (folder.name + ".stdout")
         command = [sys.executable, "-m", "rdfspider", "crawl", "--allow-private", "--contact", "https://example.org/"]
@@ -67,7 +73,7 @@ class Crawling:
         with self._errors.open("ab") as errors, self._output.open("ab") as output:
             self.process = subprocess.Popen(
                 command,
-                env=_set_calendar(ahead_s) if ahead_s else None,
+                env=None if ahead_s is None else self._make_calendar(ahead_s),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=errors,
@@ -128,6 +134,12 @@ class Crawling:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGINT)
 
+    def set_calendar(self, ahead_s: float) -> None:
+        """Let its clock be so much ahead of the machine's from now on; it must have been started with a calendar."""
+        new = self._ahead.with_suffix(".new")
+        new.write_text(str(ahead_s))
+        new.replace(self._ahead)
+
     def stderr(self) -> str:
         """What it has written to stderr, over all restarts in this folder; its end."""
         return self._errors.read_text(errors="replace")[-6000:]
@@ -165,6 +177,12 @@ class Crawling:
 
         assert self.wait_until(have_beaten)
 
+    def _make_calendar(self, ahead_s: float) -> dict[str, str]:
+        """The environment for processes with a calendar of their own; see `calendar/sitecustomize.py`."""
+        self.set_calendar(ahead_s)
+        folders = [str(Path(__file__).with_name("calendar")), *filter(None, [os.environ.get("PYTHONPATH")])]
+        return {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "CALENDAR_AHEAD": str(self._ahead)}
+
     def _read_beats(self) -> list[dict[str, Any]]:
         """The last one of each shard that has been heard; read without starting a command, to be quick."""
         try:
@@ -200,9 +218,3 @@ def run_first(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every Python process that is started from now on run this code first; it is kept in the folder."""
     (folder / "sitecustomize.py").write_text(code)
     monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
-
-
-def _set_calendar(ahead_s: float) -> dict[str, str]:
-    """The environment for processes whose calendar is ahead; see `calendar/sitecustomize.py`."""
-    folders = [str(Path(__file__).with_name("calendar")), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(folders), "CALENDAR_AHEAD_S": str(ahead_s)}

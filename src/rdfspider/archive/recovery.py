@@ -49,7 +49,9 @@ def recover_segments(volumes: Volumes, prefix: str, committed: Mapping[str, int]
     folder = volumes.home
     found = {path.name: path for path in folder.iterdir() if prefix == getattr(parse_name(path.name), "prefix", None)}
     if not committed and _is_published(folder, found):
-        raise UsageError(f"{folder}: it holds pages that the frontier does not know; move them away to begin anew")
+        raise UsageError(
+            f"{folder}: it holds pages that the frontier does not know; `rdfspider doctor` makes the frontier again from them"
+        )
     volumes.check_links(found.values())
     for name in found.keys() - committed.keys():
         _log.info("%s: deleted, it was not committed yet", name)

@@ -82,6 +82,8 @@ _DATA_ENDINGS = tuple(".ttl .nt .nq .n3 .trig .rdf .owl .rdfs .jsonld .xml .html
 # Large sites compress their sitemaps. Other compressed data is not decompressed.
 _PACKED_ENDINGS = (".xml.gz", ".txt.gz")
 _PACKED = frozenset({*_DOWNLOADS, "application/gzip", "application/x-gzip"})
+# Failures before anything was asked, which a lost network brings about; an interface that is down drops what is sent.
+_UNCONNECTED = (FailureCode.UNREACHABLE, FailureCode.CONNECT_TIMEOUT)
 
 
 class Gate(Protocol):
@@ -250,8 +252,8 @@ class Fetcher:
             patience_s=None if lane == Lane.SLOW else self._patience_s,
         )
         exchange = await transport.get(request)
-        is_unreachable = isinstance(exchange, Failure) and exchange.code == FailureCode.UNREACHABLE
-        if is_unreachable and (lack := self._shortages.find_of_connection()):
+        is_unconnected = isinstance(exchange, Failure) and exchange.code in _UNCONNECTED
+        if is_unconnected and (lack := self._shortages.find_of_connection()):
             return Failure(url, FailureCode.SHORTAGE, lack, address=address)
         return exchange
 

@@ -325,6 +325,14 @@ def is_made(folder: Path) -> bool:
         return True
 
 
+def is_damage(error: BaseException, folder: Path) -> bool:
+    """Whether an error says that the store in a folder is damaged, or lacks some of its files, unlike one on a missing disk."""
+    text = str(error)
+    return text.startswith("Corruption:") or (
+        text.startswith("IO error: No such file or directory") and has_store(folder)
+    )
+
+
 def is_disk_error(error: BaseException) -> bool:
     """Whether an error, of a database or of other files, says that the disk has failed or is full, or that another process holds
     the files. RocksDB has no exception classes."""

@@ -13,7 +13,7 @@ from functools import partial
 
 from rdfspider.config import Config
 from rdfspider.disk import HeldError, hold_lock, rename_durably, write_atomically
-from rdfspider.errors import InUseError, UsageError
+from rdfspider.errors import InUseError, UsageError, is_full_disk
 from rdfspider.index.layout import VERSION, IndexPaths, advise_rebuild, check_index, has_index
 from rdfspider.index.ledger.reader import LedgerReader, read_same
 from rdfspider.index.log.batches import Batches
@@ -64,6 +64,11 @@ class Indexer:
         self._is_finishing = False
         self._totals = (0, 0, 0)
         self._counted_at = 0.0
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it has the index and has opened it."""
+        return bool(self._followers)
 
     @property
     def has_to_leave(self) -> bool:
@@ -213,6 +218,8 @@ def hold_index(paths: IndexPaths) -> Iterator[None]:
             try:
                 write_atomically(paths.version, f"{VERSION}\n".encode())
             except OSError as error:
+                if is_full_disk(error):
+                    raise
                 raise UsageError(f"{paths.index} cannot be made: {error.strerror}") from error
         yield
 
@@ -230,6 +237,8 @@ def lock_index(paths: IndexPaths) -> Iterator[None]:
     except HeldError as error:
         raise InUseError(f"{paths.folder} is being indexed already (process {str(error) or 'unknown'})") from None
     except OSError as error:
+        if is_full_disk(error):
+            raise
         raise UsageError(
             f"{paths.index} cannot be written to ({error.strerror}): make it writable, or work on a copy of {paths.folder}"
         ) from error

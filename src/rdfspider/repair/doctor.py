@@ -118,13 +118,13 @@ def _mend(folder: Path, findings: Sequence[Finding], tell: Callable[[str], None]
 def _mend_folder(folder: Path, codes: set[str], aside: SetAside, tell: Callable[[str], None]) -> None:
     """Mend the suffix list, then the settings, which name its digest."""
     if "suffixes" in codes:
-        aside.move(folder / SUFFIXES)
+        aside.keep(folder / SUFFIXES)
         write_atomically(folder / SUFFIXES, bundled_suffix_list())
         tell(f"{SUFFIXES}: put back")
     if "settings" in codes:
         left = read_lines_left(folder / FILE)
         made = _find_oldest(folder)
-        aside.move(folder / FILE)
+        aside.keep(folder / FILE)
         kept = restore_settings(folder, left, len(list_shards(folder)), hash_suffixes(folder), made)
         tell(f"{FILE}: made again with {kept} of the settings that were in it; look through it before you crawl")
 
@@ -137,15 +137,16 @@ def _find_oldest(folder: Path) -> datetime:
 def _mend_seeds(folder: Path, config: Config, aside: SetAside, tell: Callable[[str], None]) -> None:
     """Make the list of seeds again from its sound lines, and from the frontiers."""
     path = folder / SEEDS
-    text = path.read_bytes().decode("utf-8", "replace") if path.exists() else ""
-    seeds = dict.fromkeys(line for line in text.split() if is_seed(line))
+    # In normal form a URL is ASCII.
+    lines = path.read_bytes().split() if path.exists() else []
+    seeds = dict.fromkeys(url for url in (line.decode() for line in lines if line.isascii()) if is_seed(url))
     for shard in (ShardFolder(folder, number, config) for number in list_shards(folder)):
         if not is_made(shard.frontier):
             continue
         with shard.open_frontier() as frontier:
             entries = (entry for entry in frontier.iterate_urls() if entry.found_as == Way.SEED and not entry.chain)
             seeds.update(dict.fromkeys(entry.url for entry in entries))
-    aside.move(path)
+    aside.keep(path)
     write_atomically(path, "".join(f"{seed}\n" for seed in seeds).encode())
     tell(f"{SEEDS}: {len(seeds):,} seeds")
 
@@ -166,7 +167,7 @@ def _mend_shard(shard: ShardFolder, codes: set[str], aside: SetAside, tell: Call
     with shard.open_frontier() as reader:
         lengths = read_lengths(reader)
         if "lengths" in codes:
-            aside.move(shard.warc / COMMITTED_NAME)
+            aside.keep(shard.warc / COMMITTED_NAME)
             write_committed(shard.warc, lengths)
         matched = list_matched(shard, reader, lengths)
     # Filling hides what is lost, so the frontier must know it first, whatever ends this.
@@ -187,7 +188,7 @@ def _set_lengths(shard: ShardFolder, aside: SetAside) -> None:
         if read_committed(shard.warc):
             return
     except UsageError:
-        aside.move(shard.warc / COMMITTED_NAME)
+        aside.keep(shard.warc / COMMITTED_NAME)
     paths = [path for path in shard.warc.glob("*.warc.gz") if parse_name(path.name)]
     lengths = {path.name: _find_sound_end(path, path.stat().st_size) for path in paths}
     if shard.warc.is_dir():
@@ -245,7 +246,7 @@ def _mend_status(folder: Path, config: Config, aside: SetAside, tell: Callable[[
             condition = Condition(RunState.STOPPED, archive_bytes=store.archive_bytes)
             beats.append(forget_run(make_beat(number, frontier, Meter(), store.data_counts, condition)))
             store.close()
-    aside.move(folder / STATUS)
+    aside.keep(folder / STATUS)
     totals, now = sum_beats(beats), time.time()
     status = Status(
         state=RunState.STOPPED,

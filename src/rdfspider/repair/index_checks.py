@@ -116,7 +116,7 @@ def _list_empty(paths: IndexPaths) -> list[Path]:
     if find_newest(paths.snapshots) is None:
         # A store without a snapshot is new: the first is taken with the first pages.
         empty = [paths.snapshots, paths.quads] if _has_no_quads(paths) else [paths.snapshots]
-    return [*empty, paths.ledger, paths.text] if _has_no_text(paths) else empty
+    return [*empty, *_list_empty_text(paths)]
 
 
 def _has_no_quads(paths: IndexPaths) -> bool:
@@ -127,18 +127,22 @@ def _has_no_quads(paths: IndexPaths) -> bool:
         return not (paths.quads / "CURRENT").exists() or _UNMADE in str(error)
 
 
-def _has_no_text(paths: IndexPaths) -> bool:
-    found: list[object] = []
+def _list_empty_text(paths: IndexPaths) -> list[Path]:
+    """The text index, if it has no commit, and the ledger, if it has none either: it comes first."""
+    pages: list[object] = []
+    cursors: list[object] = []
 
     def look() -> None:
-        # Without a ledger, or without its tables, the text index decides.
+        # There may be no ledger yet, or no table in it.
         with suppress(UnindexedError, sqlite3.OperationalError):
-            found.extend(_use_ledger(paths, lambda ledger: list(islice(ledger.list_pages(), 1))))
-        if not found and (paths.text / "meta.json").exists():
-            found.extend(read_text_cursors(paths))
+            pages.extend(_use_ledger(paths, lambda ledger: list(islice(ledger.list_pages(), 1))))
+        if pages or (paths.text / "meta.json").exists():
+            cursors.extend(read_text_cursors(paths))
 
     # What cannot be read is not empty but damaged.
-    return not any(_try(paths, paths.text, look)) and not found
+    if any(_try(paths, paths.text, look)) or cursors:
+        return []
+    return [paths.text] if pages else [paths.text, paths.ledger]
 
 
 def _check_quads(paths: IndexPaths, folder: Path) -> None:

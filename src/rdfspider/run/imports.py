@@ -27,13 +27,13 @@ from rdfspider.archive.writer import Written
 from rdfspider.codes import LeaseKind, Reason, VerdictState
 from rdfspider.config import Config
 from rdfspider.crawl.budgets import SIGNAL_REASONS, EndReason
-from rdfspider.crawl.folder import CONTROL, frontier_folder, load_domains, shard_folder
+from rdfspider.crawl.folder import CONTROL, advise_doctor, frontier_folder, load_domains, shard_folder
 from rdfspider.crawl.messages import Beat, RunState
 from rdfspider.crawl.status import Status, end_shards, forget_run, read_status, strip_beat, sum_beats, write_status
 from rdfspider.domains import Domains
 from rdfspider.errors import USAGE_EXIT, RdfspiderError, UsageError
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.frontier.store import is_disk_error
+from rdfspider.frontier.store import is_damage, is_disk_error
 from rdfspider.judge.judgement import apply_judgement, judge_directives
 from rdfspider.processes.module_process import ModuleProcess
 from rdfspider.processes.signals import Signals, run_until_end
@@ -339,9 +339,12 @@ def main() -> None:
     try:
         asyncio.run(Importer(order, domains).run())
     except Exception as error:
-        if not isinstance(error, UsageError) and not is_disk_error(error):
+        frontier = frontier_folder(order.folder, order.number)
+        is_damaged = is_damage(error, frontier)
+        if not is_damaged and not isinstance(error, UsageError) and not is_disk_error(error):
             raise
-        sys.stderr.write(f"rdfspider: {error}\n")
+        told = f"{frontier} is damaged ({error}): {advise_doctor(order.folder)}" if is_damaged else str(error)
+        sys.stderr.write(f"rdfspider: {told}\n")
         # Without clean-up: what is in memory would only fail again, and all that matters is on disk.
         sys.stderr.flush()
         os._exit(USAGE_EXIT)

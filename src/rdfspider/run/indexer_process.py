@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from rdfspider.config import Config
-from rdfspider.errors import USAGE_EXIT, InUseError, UsageError
+from rdfspider.errors import USAGE_EXIT, InUseError, UsageError, is_full_disk
 from rdfspider.index.indexer import Indexer
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import IndexState, IndexStatus, load_index_status, prolong_lag, read_index_status
@@ -162,7 +162,10 @@ def main() -> None:
     except UsageError as error:
         _end_with(error)
     except Exception as error:
-        _log.error("the indexer failed", exc_info=error)
+        if is_full_disk(error):
+            _log.warning("the indexer is suspended: %s", error)
+        else:
+            _log.error("the indexer failed", exc_info=error)
         # Exit without clean-up: what is in memory would only fail again, and all that matters is on disk.
         os._exit(1)
 
@@ -173,7 +176,9 @@ def _end_with(error: UsageError) -> NoReturn:
 
 
 def _index(indexer: Indexer) -> None:
-    """Index; while another process indexes the crawl, wait for it to end, unless this one is told to end."""
+    """Index; while another process indexes the crawl, wait for it to end, and where there is no room for an index, wait for that,
+    unless this one is told to end."""
+    is_told = False
     while True:
         try:
             indexer.run()
@@ -181,7 +186,13 @@ def _index(indexer: Indexer) -> None:
         except InUseError:
             if indexer.has_to_leave:
                 return
-            time.sleep(_WAIT_S)
+        except OSError as error:
+            if not is_full_disk(error) or indexer.has_to_leave or indexer.has_begun:
+                raise
+            if not is_told:
+                _log.warning("the indexer is suspended: %s", error)
+            is_told = True
+        time.sleep(_WAIT_S)
 
 
 def encode_order(order: IndexOrder) -> bytes:

@@ -15,7 +15,7 @@ import uvloop
 
 from rdfspider.crawl.folder import frontier_folder, load_domains
 from rdfspider.errors import InUseError, UsageError
-from rdfspider.frontier.store import has_store, is_disk_error
+from rdfspider.frontier.store import is_damage, is_disk_error
 from rdfspider.processes.module_process import begin_module_process, calm_collector
 from rdfspider.run.commits import check_disk
 from rdfspider.run.runners.runner import ShardExit, ShardOrder
@@ -23,9 +23,6 @@ from rdfspider.run.shard import Shard
 
 _log = logging.getLogger(__name__)
 
-# RocksDB has no exception classes. Its messages begin like this where files are damaged, or missing.
-_STORE_DAMAGED = "Corruption:"
-_STORE_MISSES = "IO error: No such file or directory"
 # For files of the database and the archive, pipes, and sockets to other shards; at most half of what may be had.
 _OTHER_DESCRIPTORS = 1024
 # Each connection in use leaves others open for a moment, to be used again.
@@ -56,7 +53,7 @@ def main() -> None:
 def _report(order: ShardOrder, error: Exception) -> int:
     """Log why a shard cannot continue, and return its exit code."""
     number = order.number
-    if str(error).startswith(_STORE_DAMAGED) or _has_lost_files(order, error):
+    if is_damage(error, frontier_folder(order.folder, number)):
         _log.warning("shard %d is damaged: %s", number, error)
         return ShardExit.DAMAGED
     if is_disk_error(error) or getattr(error, "errno", 0) in (errno.EMFILE, errno.ENFILE):
@@ -85,11 +82,6 @@ def fit_connections(order: ShardOrder) -> ShardOrder:
         *(order.number, connections, wanted, allowed),
     )
     return order._replace(config=replace(config, fetch=replace(config.fetch, connections=connections)))
-
-
-def _has_lost_files(order: ShardOrder, error: Exception) -> bool:
-    """Whether files of the frontier are missing although others of it are there, unlike on a missing disk."""
-    return str(error).startswith(_STORE_MISSES) and has_store(frontier_folder(order.folder, order.number))
 
 
 def allow_descriptors(wanted: int) -> int:

@@ -339,7 +339,10 @@ def is_passing(error: Exception) -> bool:
 
 
 def is_damage(error: BaseException) -> bool:
-    """Whether a store is damaged, which no retry repairs; Oxigraph has no exception class for this."""
+    """Whether a store is damaged, which no retry repairs; Oxigraph has no exception class for this, and tantivy panics."""
+    if type(error).__name__ == "PanicException":
+        # The class of Rust panics cannot be imported.
+        return True
     if isinstance(error, sqlite3.DatabaseError):
         return not isinstance(error, sqlite3.OperationalError)
     return isinstance(error, RuntimeError | OSError) and str(error).startswith(_DAMAGED)

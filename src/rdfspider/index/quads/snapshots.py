@@ -78,6 +78,15 @@ def find_newest(folder: Path) -> Path | None:
     return folder / f"{numbers[-1]:06}" if numbers else None
 
 
+def can_read_newest(folder: Path) -> bool:
+    """Whether there is a snapshot, and it can be opened."""
+    newest = find_newest(folder)
+    try:
+        return newest is not None and Store.read_only(str(newest)) is not None
+    except (OSError, RuntimeError):
+        return False
+
+
 def remove_old(folder: Path) -> None:
     """Remove all snapshots but the newest, except held ones, and what killed writers have left. Only for the writer.
 

@@ -18,7 +18,7 @@ from rdfspider.errors import InUseError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.quads.merge import NOT_PAGES, News, find_next_due, merge_pages, remove_due, remove_pages
 from rdfspider.index.quads.provenance import URL, VISIT
-from rdfspider.index.quads.snapshots import find_newest, is_behind, note_change, remove_old, take_snapshot
+from rdfspider.index.quads.snapshots import can_read_newest, is_behind, note_change, remove_old, take_snapshot
 from rdfspider.index.view import Cursors
 from rdfspider.vocabulary.prefixes import OWL
 from rdfspider.vocabulary.terms import CURSORS_GRAPH, FETCHES_GRAPH, SAME_GRAPH, VOCABULARY, make_graph_iri
@@ -65,6 +65,8 @@ class QuadView:
         self._writing: tuple[Future[None], dict[str, News]] | None = None
         self._new_quads = 0
         self._is_at_rest = True
+        self._is_checked = False
+        """Whether the newest snapshot is known to have everything and to be readable."""
         self._last_snapshot = time.monotonic()
         with self._use():
             pass
@@ -205,11 +207,15 @@ class QuadView:
             waited_s = time.monotonic() - self._last_snapshot
             is_due = is_at_rest or waited_s >= SNAPSHOT_S or self._new_quads >= SNAPSHOT_QUADS
         else:
-            # An earlier writer may have ended before its snapshot.
-            snapshots = self._paths.snapshots
-            is_due = is_at_rest and (is_behind(snapshots) or find_newest(snapshots) is None)
+            # An earlier writer may have ended before its snapshot, or that may be damaged.
+            is_due = is_at_rest and not self._is_checked and not self._can_serve()
+            self._is_checked = self._is_checked or is_at_rest
         if is_due:
             self._take_snapshot()
+
+    def _can_serve(self) -> bool:
+        """Whether readers find everything in the newest snapshot."""
+        return not is_behind(self._paths.snapshots) and can_read_newest(self._paths.snapshots)
 
     def _take_snapshot(self) -> None:
         with self._use() as store:

@@ -34,7 +34,7 @@ from msgspec.structs import replace
 
 from rdfspider.archive.outcomes import Effect, Outcome, make_stamp
 from rdfspider.domains import Domains, bundled_suffix_list
-from rdfspider.errors import UsageError
+from rdfspider.errors import UnreadableError, UsageError, is_full_disk
 from rdfspider.index.entities.contributions import URN, PageReading, read_page
 from rdfspider.index.identity.evidence import list_claims
 from rdfspider.index.identity.splits import SplitRules
@@ -101,11 +101,18 @@ class TextView:
         self._ledger = Ledger(paths.ledger)
         self._is_merging = is_merging
         self._splits = SplitRules(paths.splits)
-        self._index = _open_index(paths)
-        with _passing_errors():
-            self._writer: tantivy.IndexWriter | None = self._index.writer(_HEAP_BYTES, 1)
-            # A commit that failed, or was killed, may have left files with the very names that the next one chooses.
-            self._writer.garbage_collect_files()
+        try:
+            self._index = _open_index(paths)
+            with _passing_errors():
+                self._writer: tantivy.IndexWriter | None = self._index.writer(_HEAP_BYTES, 1)
+                # A commit that failed, or was killed, may have left files with the very names that the next one chooses.
+                self._writer.garbage_collect_files()
+            state = _load_state(self._index)
+        except BaseException as error:
+            self._ledger.close()
+            if not isinstance(error, ValueError):
+                raise
+            raise UnreadableError(f"{paths.text} is damaged: {error}; {advise_rebuild(paths.folder)}") from error
         self._fresh: dict[bytes, Mention | None] = {}
         self._fresh_pages: set[str] = set()
         self._fresh_chars = 0
@@ -115,7 +122,7 @@ class TextView:
         self.failed = 0
         """How many pages and entities could not be indexed, or only partly; each is logged."""
         self._has_applied = False
-        self._cursors = self._recover()
+        self._cursors = self._recover(state)
 
     @property
     def has_deferred(self) -> bool:
@@ -186,9 +193,8 @@ class TextView:
         self._writer = None
         self._ledger.close()
 
-    def _recover(self) -> dict[str, int]:
+    def _recover(self, state: TextState | None) -> dict[str, int]:
         """Return where reading continues, and redo what may have reached only the ledger."""
-        state = _load_state(self._index)
         self._dirty = {entity: self._ledger.count_sources(entity) for entity in self._ledger.load_dirty()}
         if state is None or state.ledger != self._ledger.identity:
             # One of the two was lost: all documents are rebuilt from the log and the ledger.
@@ -392,6 +398,8 @@ def _open_index(paths: IndexPaths) -> tantivy.Index:
     try:
         index = tantivy.Index(build_schema(), path=str(paths.text))
     except ValueError as error:
+        if is_full_disk(error):
+            raise _pass_error(error) from error
         raise UsageError(f"{paths.text} cannot be opened: {error}; {advise_rebuild(paths.folder)}") from error
     register_tokenizers(index)
     return index
