@@ -36,7 +36,7 @@ from rdfspider.vocabulary.terms import make_graph_iri
 
 _Result = TypeVar("_Result")
 
-_UNMADE = "Inserts are only possible on read-write instances"
+_UNMADE = ("Inserts are only possible on read-write instances", "Column family not found")
 """What Oxigraph says of a store whose making was ended before the first row."""
 
 
@@ -123,8 +123,7 @@ def _has_no_quads(paths: IndexPaths) -> bool:
     try:
         return not read_quads_cursors(paths)
     except (OSError, RuntimeError) as error:
-        # Oxigraph wants to write something to it first.
-        return not (paths.quads / "CURRENT").exists() or _UNMADE in str(error)
+        return not (paths.quads / "CURRENT").exists() or any(text in str(error) for text in _UNMADE)
 
 
 def _list_empty_text(paths: IndexPaths) -> list[Path]:
