@@ -113,7 +113,7 @@ def test_each_command_answers_as_before_or_says_what_helps(
     assert done.returncode == ((file, kind) not in HARMLESS), f"verify: {done.stdout}{done.stderr}"
 
 
-@pytest.mark.parametrize(("file", "kind"), choose_damages("query", 20))
+@pytest.mark.parametrize(("file", "kind"), choose_damages("query", 10))
 def test_sparql_answers_as_before_or_says_what_helps(found: Sound, tmp_path: Path, file: str, kind: str) -> None:
     folder = copy_crawl(found.folder, tmp_path)
     damage(folder, file, kind)
@@ -125,7 +125,7 @@ def test_sparql_answers_as_before_or_says_what_helps(found: Sound, tmp_path: Pat
         assert len(done.stderr.splitlines()) == 1
 
 
-@pytest.mark.parametrize(("file", "kind"), choose_damages("serve", 25))
+@pytest.mark.parametrize(("file", "kind"), choose_damages("serve", 12))
 def test_the_site_shows_pages_or_says_why_not(
     found: Sound, tmp_path: Path, caplog: pytest.LogCaptureFixture, file: str, kind: str
 ) -> None:
@@ -147,7 +147,7 @@ def test_the_site_shows_pages_or_says_why_not(
     assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
 
 
-@pytest.mark.parametrize(("file", "kind"), choose_damages("index", 20))
+@pytest.mark.parametrize(("file", "kind"), choose_damages("index", 12))
 def test_an_index_is_brought_up_to_date_or_says_what_helps(found: Sound, tmp_path: Path, file: str, kind: str) -> None:
     folder = copy_crawl(found.folder, tmp_path)
     damage(folder, file, kind)

@@ -318,7 +318,7 @@ def read_database(folder: Path) -> None:
 def is_made(folder: Path) -> bool:
     """Whether a folder has all tables, or damaged ones; False if their making was ended, and the next process makes the rest."""
     if not (folder / "CURRENT").exists():
-        return has_store(folder) and any(file.suffix == ".sst" for file in _list_files(folder))
+        return any(file.suffix == ".sst" for file in _list_files(folder))
     try:
         return set(TABLES) <= set(Rdict.list_cf(str(folder), Options(raw_mode=True)))
     except Exception:  # rocksdict raises no narrower one

@@ -1,7 +1,8 @@
 """Copies of the quad store for readers: the only writer takes them and removes old ones, readers hold the one that they read.
 
 A snapshot is a folder `000042`, renamed into place when it is complete. A reader holds it by a shared lock on the folder
-itself; it is removed only under an exclusive lock. A lock ends with its process, however that ends.
+itself; it is removed only under an exclusive lock. A lock ends with its process, however that ends. While the file `.behind` is
+there, the store may have what the newest snapshot lacks.
 """
 
 import os
