@@ -92,3 +92,11 @@ def test_any_bytes_will_do() -> None:
 def test_text_needs_no_charset() -> None:
     found = rdfspider.extract('<meta charset="koi8-r"><title>\u00e9</title>', URL, "text/html; charset=iso-8859-1")
     assert found.title == "\u00e9"
+
+
+def test_a_page_with_more_tags_than_memory_allows_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page, "_MAX_TAGS", 6)
+    whole = rdfspider.extract("<title>T</title><p>a</p><p>b</p>", URL)
+    cut = rdfspider.extract("<title>T</title><p>a</p><p>b</p><p>c</p>", URL)
+    assert (codes(whole), whole.text.split()) == ([], ["a", "b"])
+    assert (codes(cut), cut.text.split()) == (["too-many-tags"], ["a", "b"])

@@ -20,6 +20,10 @@ from rdfspider.urls import resolve_iri, valid_iri
 
 log = logging.getLogger(__name__)
 
+# Tags of one page of HTML: each takes a hundred bytes of memory, and 16 MB may have five million. Real pages of that length have
+# a few hundred thousand.
+_MAX_TAGS = 1_500_000
+
 TreeReader = Callable[[Document, Content, Statements], None]
 TextReader = Callable[[Content, Statements], None]
 
@@ -166,7 +170,19 @@ class _PageReader:
             if not isinstance(tree, str):
                 return tree
             self.problems.add("not-well-formed", f"read as HTML, since it is no XML: {tree}")
-        return parse_html(self.content.text)
+        return parse_html(self._cut_tags())
+
+    def _cut_tags(self) -> str:
+        """The text up to the most tags that are read."""
+        text = self.content.text
+        if len(text) <= _MAX_TAGS or text.count("<") <= _MAX_TAGS:
+            return text
+        self.problems.add("too-many-tags", f"only the first {_MAX_TAGS} tags were read")
+        lower, upper = 0, len(text)
+        while upper - lower > 1:
+            middle = (lower + upper) // 2
+            lower, upper = (lower, middle) if text.count("<", 0, middle) > _MAX_TAGS else (middle, upper)
+        return text[:lower]
 
     def _parse_xml(self) -> Document | str:
         text, problem = expand_entities(self.content.text)

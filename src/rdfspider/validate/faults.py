@@ -74,7 +74,7 @@ _FAULTS = {
     "internal-error": Fault(HINT, "rdfspider itself failed here.", "Nothing; please tell its authors of the example."),
     **dict.fromkeys(
         ("too-many-quads", "too-many-triples", "too-many-links", "too-many-errors", "too-deep", "too-many-attributes",
-         "too-many-prefixes", "statements-cut"),
+         "too-many-prefixes", "too-many-tags", "statements-cut"),
         Fault(WARNING, "There is more on the page than is read of one.", _TOO_MUCH),
     ),
 }  # fmt: skip
