@@ -1,12 +1,15 @@
 """How much of their rate honest hosts keep beside hostile ones, and what that costs in memory.
 
-    python benchmarks/bench_fairness.py [--seed N] [--turns N] [--seconds S] [--kinds hostile farm tarpits] [--json FILE]
+    python benchmarks/bench_fairness.py [--seed N] [--turns N] [--seconds S] [--kinds hostile farm tarpits] [--together]
+        [--json FILE]
 
 `fair_web.py` makes the web from the seed. In each turn it is crawled alone and beside 73 hostile hosts, a farm of 200 hosts and
 300 tarpits, by two shards, for the same time from the first honest page on. The rate is that of pages that honest hosts have
 sent, by their own log; the memory is the largest sum over all processes of a crawl (PSS, so that shared pages count once). A
 turn takes four minutes. There is no pause between requests, so that honest hosts could take all that the machine can do. On a
-machine that others use too, look at the pages by processor time as well; slow servers cost none, so it says nothing of tarpits.
+machine that others use too, crawl `--together`: alone and beside others at the same time, so that both have the same processors.
+Each is a session of its own, to which Linux gives the same time, however many processes it has (autogroups). Or look at the pages
+by processor time; slow servers cost none, so it says nothing of tarpits.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,28 +61,39 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=0.0, help="seconds between two requests to a host")
     parser.add_argument("--kinds", nargs="+", choices=LEAST, default=list(LEAST))
     parser.add_argument("--index", action=argparse.BooleanOptionalAction, default=True, help="index as crawls do")
+    parser.add_argument("--together", action="store_true", help="crawl alone and beside others at the same time")
     parser.add_argument("--json", type=Path, help="a file for the figures")
     arguments = parser.parse_args()
-    runs: dict[str, list[Run]] = {kind: [] for kind in ("alone", *arguments.kinds)}
+    runs: dict[str, list[tuple[Run, Run]]] = {kind: [] for kind in arguments.kinds}
     for turn in range(arguments.turns):
-        for kind, done in runs.items():
-            run = _crawl(arguments.seed + turn, kind, arguments)
-            done.append(run)
-            figures = f"{run.pages_s:6.1f} honest pages/s, {run.pages} in all, {run.junk} requests for junk"
-            print(f"seed {arguments.seed + turn}  {kind:8} {figures}, {run.memory_bytes / 1e6:.0f} MB", flush=True)
-    misses = [_judge(kind, runs[kind], runs["alone"]) for kind in arguments.kinds]
+        seed = arguments.seed + turn
+        alone = [] if arguments.together else _crawl_all(seed, ["alone"], arguments)
+        for kind, pairs in runs.items():
+            beside, *others = _crawl_all(seed, [kind, "alone"] if arguments.together else [kind], arguments)
+            pairs.append((beside, (alone or others)[0]))
+    misses = [_judge(kind, pairs) for kind, pairs in runs.items()]
     if arguments.json:
-        arguments.json.write_text(json.dumps({kind: [_to_json(run) for run in done] for kind, done in runs.items()}))
+        figures = {kind: [[_to_json(run) for run in pair] for pair in pairs] for kind, pairs in runs.items()}
+        arguments.json.write_text(json.dumps(figures))
     sys.exit(1 if any(misses) else 0)
 
 
-def _judge(kind: str, beside: list[Run], alone: list[Run]) -> bool:
-    """Print the ratios of a kind; returns whether one misses its bound."""
-    pairs = list(zip(beside, alone, strict=True))
+def _crawl_all(seed: int, kinds: list[str], arguments: argparse.Namespace) -> list[Run]:
+    """Crawl webs of some kinds at the same time, and print what each crawl did."""
+    with ThreadPoolExecutor(len(kinds)) as threads:
+        runs = list(threads.map(lambda kind: _crawl(seed, kind, arguments), kinds))
+    for kind, run in zip(kinds, runs, strict=True):
+        figures = f"{run.pages_s:6.1f} honest pages/s, {run.pages} in all, {run.junk} requests for junk"
+        print(f"seed {seed}  {kind:8} {figures}, {run.memory_bytes / 1e6:.0f} MB", flush=True)
+    return runs
+
+
+def _judge(kind: str, pairs: list[tuple[Run, Run]]) -> bool:
+    """Print the ratios of a kind, from the runs beside it and alone; returns whether one misses its bound."""
     rate = median(run.pages_s / other.pages_s for run, other in pairs)
     by_cpu = median(run.pages / run.cpu_s / (other.pages / other.cpu_s) for run, other in pairs)
     memory = median(run.memory_bytes / other.memory_bytes for run, other in pairs)
-    junk = median(run.junk / max(run.pages, 1) for run in beside)
+    junk = median(run.junk / max(run.pages, 1) for run, _ in pairs)
     is_fair, is_small = rate >= LEAST[kind], memory <= MOST_MEMORY
     print(f"{kind:8} {rate:5.2f} of the honest rate: {'REACHED' if is_fair else 'MISSED'}, at least {LEAST[kind]:g}")
     print(f"{kind:8} {by_cpu:5.2f} of the honest pages by processor time")
@@ -129,7 +144,9 @@ def _watch(folder: Path, flags: list[str], log: Path, arguments: argparse.Namesp
     command += ["--scope", "any", "--allow-private", "--shards", "2", "--contact", "https://example.org/"]
     command += ["--delay", str(arguments.delay), "--index" if arguments.index else "--no-index"]
     with (folder / "stderr").open("w+b") as stderr:
-        crawl = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr)
+        crawl = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=stderr, start_new_session=arguments.together
+        )
         try:
             started = time.monotonic()
             while not log.read_text() and time.monotonic() < started + _START_S:
