@@ -94,9 +94,22 @@ def test_text_needs_no_charset() -> None:
     assert found.title == "\u00e9"
 
 
+XHTML = '<html xmlns="http://www.w3.org/1999/xhtml"><head><title>T</title></head><body>{}</body></html>'
+
+
 def test_a_page_with_more_tags_than_memory_allows_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page, "_MAX_TAGS", 6)
     whole = rdfspider.extract("<title>T</title><p>a</p><p>b</p>", URL)
     cut = rdfspider.extract("<title>T</title><p>a</p><p>b</p><p>c</p>", URL)
     assert (codes(whole), whole.text.split()) == ([], ["a", "b"])
     assert (codes(cut), cut.text.split()) == (["too-many-tags"], ["a", "b"])
+    long = rdfspider.extract(XHTML.format("<p>a</p><p>b</p>"), URL, "application/xhtml+xml")
+    assert (codes(long), long.title, long.text) == (["not-well-formed", "too-many-tags"], "T", ""), "as HTML, and cut"
+
+
+def test_what_is_not_nested_is_not_deep() -> None:
+    for flat in ("<br/>", '<a href="x" />', "<!-- no tag -->", "<b></b>"):
+        found = rdfspider.extract(XHTML.format(flat * 600), URL, "application/xhtml+xml")
+        assert codes(found) == [], flat
+    deep = rdfspider.extract(XHTML.format("<b>" * 600 + "</b>" * 600), URL, "application/xhtml+xml")
+    assert codes(deep) == ["not-well-formed"]

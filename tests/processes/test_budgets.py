@@ -69,3 +69,20 @@ def test_a_late_signal_does_nothing() -> None:
     with limit_cpu(60.0):
         pass
     signal.raise_signal(signal.SIGVTALRM)
+
+
+class Finalised:
+    """Uses up the time where Python discards errors."""
+
+    def __del__(self) -> None:
+        spin(0.1)
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interruption_that_is_discarded_is_followed_by_another() -> None:
+    started_s = time.thread_time()
+    with pytest.raises(OverBudgetError), limit_cpu(0.05):
+        Finalised()
+        spin(60.0)
+    assert time.thread_time() - started_s < 10.0
+    spin(0.5)

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -183,18 +184,19 @@ def test_statements_are_cut_where_they_are_too_much_to_hold(large_pages: LargePa
 LARGE = Page("http://example.org/large", b"<title>Large</title>" + b" " * (LARGE_PAGE_BYTES + 1), "text/html")
 
 
-def test_shards_take_turns_with_large_pages(large_pages: LargePages, tmp_path: Path) -> None:
+@pytest.mark.parametrize("page", [LARGE, replace(LARGE, body=b"<title>Small</title>")], ids=["large", "small"])
+def test_shards_take_turns(large_pages: LargePages, tmp_path: Path, page: Page) -> None:
     with (tmp_path / "turn").open("r+b") as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
 
         async def run() -> Extraction:
-            job = asyncio.ensure_future(large_pages.extract(LARGE, CONFIG))
+            job = asyncio.ensure_future(large_pages.extract(page, CONFIG))
             await asyncio.sleep(0.2)
             assert large_pages._calls.pid is None
             fcntl.flock(turn, fcntl.LOCK_UN)
             return (await job)[0]
 
-        assert asyncio.run(run()) == extract_from(LARGE, CONFIG)
+        assert asyncio.run(run()) == extract_from(page, CONFIG)
 
 
 def test_closing_does_not_wait_for_the_turn(tmp_path: Path) -> None:
@@ -281,4 +283,15 @@ def test_a_page_is_suspected_when_the_process_died_of_it_and_ever_after(tmp_path
     assert all(map(poison_pages.has, urls))
     assert not poison_pages.has("http://example.org/harmless")
     assert not poison_pages.has("http://example.org/a-page-that-was-read-before")
+    poison_pages.close()
+
+
+def test_a_page_is_suspected_when_an_exception_ended_the_process(tmp_path: Path) -> None:
+    poison_pages = PoisonPages(tmp_path)
+    url = "http://example.org/one"
+    with pytest.raises(BaseException, match="a panic"), poison_pages.watch(url):
+        raise BaseException("a panic")
+    poison_pages.close()
+    poison_pages = PoisonPages(tmp_path)
+    assert poison_pages.has(url)
     poison_pages.close()

@@ -60,7 +60,7 @@ __all__ = [
 XHTML = "http://www.w3.org/1999/xhtml"
 
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*);")
-_TAG = re.compile(r"<(?:!--.*?-->|!\[CDATA\[.*?\]\]>|(/)?[A-Za-z_:](?:[^<>\"']|\"[^\"]*\"|'[^']*')*+(/)?+>)", re.DOTALL)
+_TAG = re.compile(r"<(?:!--.*?-->|!\[CDATA\[.*?\]\]>|/?[A-Za-z_:](?:[^<>\"']|\"[^\"]*\"|'[^']*')*+>)", re.DOTALL)
 _NO_NAMESPACE = re.compile(r'(<[^\s<>/]+) xmlns=""')
 _GROWTH_FACTOR = 10
 _GROWTH_CHARS = 1024 * 1024
@@ -208,10 +208,11 @@ def canonical_content(element: etree._Element) -> str | None:
 def _is_deeper(text: str, max_depth: int) -> bool:
     """Whether tags seem to nest deeper. Walks towards the root take time by the depth; HTML is flattened by its parser."""
     depth = 0
-    for tag in _TAG.finditer(text):
-        if tag[1]:
+    for found in _TAG.finditer(text):
+        tag = found[0]
+        if tag[1] == "/":
             depth -= 1
-        elif not tag[2]:
+        elif tag[1] != "!" and tag[-2] != "/":
             depth += 1
             if depth > max_depth:
                 return True

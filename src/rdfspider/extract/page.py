@@ -125,7 +125,7 @@ class _PageReader:
 
     def read_html(self, found: Extraction) -> Extraction:
         """Read HTML or XHTML: its syntaxes, metadata, links and text."""
-        tree = self._parse_html()
+        tree, is_xml = self._parse_html()
         self.base = self._find_base(tree)
         self._read_tree(tree, HTML_SYNTAXES)
         found = replace(
@@ -133,7 +133,7 @@ class _PageReader:
             **read_metadata(tree, self.base)._asdict(),
             links=read_links(tree, self.base, self.config.max_links, self.problems),
             # The parser lays out text as a browser does for trees of HTML only.
-            text=read_text(parse_html(self.content.text) if self._is_xhtml else tree),
+            text=read_text(parse_html(self.content.text) if is_xml else tree),
         )
         self.run("page", partial(describe_page, tree, found))
         return found
@@ -164,13 +164,14 @@ class _PageReader:
         for syntax, read in syntaxes.items():
             self.run(syntax, partial(read, tree, self.content))
 
-    def _parse_html(self) -> Document:
+    def _parse_html(self) -> tuple[Document, bool]:
+        """The tree, and whether it is one of XML."""
         if self._is_xhtml:
             tree = self._parse_xml()
             if not isinstance(tree, str):
-                return tree
+                return tree, True
             self.problems.add("not-well-formed", f"read as HTML, since it is no XML: {tree}")
-        return parse_html(self._cut_tags())
+        return parse_html(self._cut_tags()), False
 
     def _cut_tags(self) -> str:
         """The text up to the most tags that are read."""
@@ -188,4 +189,6 @@ class _PageReader:
         text, problem = expand_entities(self.content.text)
         if problem is not None:
             self.problems.add(problem.code, problem.message)
+        if len(text) > _MAX_TAGS and text.count("<") > _MAX_TAGS:
+            return f"more than {_MAX_TAGS} tags"
         return parse_xml_text(text, self.config.max_depth)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 _SIGNAL, _TIMER = signal.SIGVTALRM, signal.ITIMER_VIRTUAL
+_AGAIN_S = 0.2
 _end_s: float | None = None
 """The processor time of the main thread at which the code under way must end; None if there is none."""
 
@@ -32,15 +33,17 @@ def limit_cpu(seconds: float) -> Iterator[None]:
     _end_s = time.thread_time() + seconds
     signal.setitimer(_TIMER, seconds)
     try:
-        yield
+        try:
+            yield
+        finally:
+            _end_s = None
     finally:
-        # First, because a signal may come at any moment before the timer stops.
+        # Once more, because a signal may have come just before.
         _end_s = None
         signal.setitimer(_TIMER, 0)
 
 
 def _interrupt(*_: object) -> None:
-    global _end_s
     if _end_s is None:
         return
     left_s = _end_s - time.thread_time()
@@ -48,5 +51,6 @@ def _interrupt(*_: object) -> None:
         # The timer counts all threads, and others have used the rest.
         signal.setitimer(_TIMER, left_s)
         return
-    _end_s = None
+    # Where Python discards errors, as in a finaliser, this one is lost, and another must follow.
+    signal.setitimer(_TIMER, _AGAIN_S)
     raise OverBudgetError

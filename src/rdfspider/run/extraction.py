@@ -143,6 +143,6 @@ def read_here(
     since all other pages wait."""
     extraction = None
     started_s = time.thread_time()
-    with suppress(OverBudgetError), meter.of("extract"), poison_pages.watch(page.url), limit_cpu(HEAVY_S):
+    with meter.of("extract"), poison_pages.watch(page.url), suppress(OverBudgetError), limit_cpu(HEAVY_S):
         extraction = extract_from(page, config)
     return extraction, time.thread_time() - started_s

@@ -75,20 +75,26 @@ class LargePages:
         self._query_thread = ThreadPoolExecutor(1, "queries")
         self._is_closed = False
         self.waiting_bytes = 0
-        """The bodies of the pages that are in the process or wait for it."""
+        """The bodies of the pages that are in a process or wait for one."""
+        self._extracting_bytes = 0
+        """Of them those to be extracted."""
 
     def has_room(self, page: Page) -> bool:
         """Whether another page may wait for the process."""
-        return not self.waiting_bytes or self.waiting_bytes + len(page.body) <= _WAITING_BYTES
+        return not self._extracting_bytes or self._extracting_bytes + len(page.body) <= _WAITING_BYTES
 
     async def extract(self, page: Page, config: ExtractConfig) -> tuple[Extraction, float]:
         """Extract a page, and tell how many seconds of processor time it took; its time limit starts when its turn comes. A
         machine that cannot start a process now may do so soon."""
         starts = 1
         while True:
-            found: tuple[Extraction, float] = await self._wait_for(
-                self._thread, page, self._extract_in_turn, page, config
-            )
+            self._extracting_bytes += len(page.body)
+            try:
+                found: tuple[Extraction, float] = await self._wait_for(
+                    self._thread, page, self._extract_in_turn, page, config
+                )
+            finally:
+                self._extracting_bytes -= len(page.body)
             is_started = all(problem.code != CallFailure.NOT_STARTED for problem in found[0].problems)
             if is_started or self._is_closed or starts == _STARTS:
                 return found
@@ -124,12 +130,13 @@ class LargePages:
         os.close(self._turn_file)
 
     def _extract_in_turn(self, page: Page, config: ExtractConfig) -> tuple[Extraction, float]:
-        # Others are here because they crashed or took long before, and need little memory.
-        while is_large(page) and not (self._is_closed or self._take_turn()):
+        while not (self._is_closed or self._take_turn()):
             time.sleep(_TURN_POLL_S)
         try:
             extraction, seconds = extract_by(self._calls, self._second, page, config)
-            return extraction, min(seconds, self._cpu_s)
+            # A process that could not be started is no fault of the page.
+            is_ours = any(problem.code == CallFailure.NOT_STARTED for problem in extraction.problems)
+            return extraction, 0.0 if is_ours else min(seconds, self._cpu_s)
         finally:
             fcntl.flock(self._turn_file, fcntl.LOCK_UN)
 
@@ -231,12 +238,11 @@ class PoisonPages:
 
     @contextmanager
     def watch(self, url: str) -> Iterator[None]:
-        """Record the page during its extraction, so that it is known at the next start if the process dies meanwhile."""
+        """Record the page during its extraction, so that it is known at the next start if the process dies meanwhile. An
+        exception leaves the record: the process may end by it."""
         self._write(url.encode() + b"\n")
-        try:
-            yield
-        finally:
-            self._write(b"\n")
+        yield
+        self._write(b"\n")
 
     def close(self) -> None:
         """Close the file."""

@@ -23,7 +23,7 @@ from rdfspider.errors import InUseError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.quads import merge
 from rdfspider.index.quads import view as quads
-from rdfspider.index.quads.snapshots import find_newest, hold_snapshot
+from rdfspider.index.quads.snapshots import find_newest, hold_snapshot, is_behind
 from rdfspider.index.quads.view import QuadView
 from rdfspider.vocabulary.terms import FETCHES_GRAPH, VOCABULARY, blank_prefix, fold_statements, make_graph_iri
 from waiting import ShiftedTime
@@ -315,6 +315,18 @@ def test_a_store_that_is_written_is_refused(paths):
         QuadView(paths)
     view.close()
     QuadView(paths).close()
+
+
+def test_a_write_that_changed_nothing_leaves_nothing_behind(paths):
+    same = [make_outcome("http://a.example/", ['<http://x/> <http://p/> "1"'], 1)]
+    index(paths, same, same, [])
+    assert not is_behind(paths.snapshots)
+    view = QuadView(paths)
+    view.apply(same)
+    view.commit({"s": 5})
+    view.commit({"s": 5})
+    assert not is_behind(paths.snapshots)
+    view.close()
 
 
 def test_readers_get_a_snapshot_when_one_is_due(paths, monkeypatch):

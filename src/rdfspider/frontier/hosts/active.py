@@ -24,6 +24,8 @@ _PARALLEL_REQUESTS = 8
 _MIN_ACTIVE, _MAX_ACTIVE = 3, 16
 # Hosts that must wait longer than this leave memory when others wait to enter.
 _LONG_WAIT_S = 30.0
+# And how late at most: hosts without number must not keep others away for good.
+_MAX_AWAY_S = 300.0
 # How soon a host is due again for which there was no connection.
 _HOLD_S = 0.25
 # How often the waits of all active hosts and the front queues on disk are checked.
@@ -206,7 +208,8 @@ class ActiveHosts:
     def _send_away(self, host: Host, now: float) -> None:
         """Let a host wait on disk for its next chance. Hosts come back one after the other, more often than their lane can serve
         them: a hundred thousand that come at once would be tried in vain, and others would have to wait for that."""
-        self._back_at = max(self._back_at + self._back_gap_s, now + _LONG_WAIT_S)
+        after_others = min(self._back_at + self._back_gap_s, now + _MAX_AWAY_S)
+        self._back_at = max(after_others, now + _LONG_WAIT_S)
         self.leave(host, WAITING_QUEUE, self._back_at)
 
     def leave(self, host: Host, kind: int, until: float) -> None:

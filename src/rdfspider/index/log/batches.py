@@ -23,6 +23,8 @@ _BATCH_OUTCOMES = 128
 _BATCH_CHARS = 4_000_000
 # What an outcome counts for besides its text and statements: many outcomes have neither, but still take memory.
 _OUTCOME_CHARS = 1_000
+# What a character of statements counts for, with the triples that are made of it.
+_FOLDED = 3
 # The characters of batches that wait for other views.
 _KEPT_CHARS = 32_000_000
 # Files that stay open between two batches; the number of open files is limited.
@@ -91,7 +93,7 @@ class Batches:
             if self._others and outcome.statements:
                 outcome = replace(outcome, statements=FoldedStatements(outcome.statements, outcome.url))
             outcomes.append(outcome)
-            chars += _OUTCOME_CHARS + len(item.text) + sum(map(len, item.statements.values()))
+            chars += _OUTCOME_CHARS + len(item.text) + _FOLDED * sum(map(len, item.statements.values()))
             if len(outcomes) >= _BATCH_OUTCOMES or chars >= _BATCH_CHARS:
                 if item.end < stop:
                     self._keep_open(source, item.end, reader, stop)

@@ -39,7 +39,7 @@ _SOON_S = 0.7
 # A view that is further behind than this commits less often: nobody finds the newest pages before it has caught up, and every
 # commit builds entities again that the next pages describe too.
 _FAR_BEHIND_S = 10.0
-_FAR_COMMIT_S = 30.0
+_FAR_COMMIT_S = 15.0
 # How often the log is checked for growth.
 _POLL_S = 0.3
 # After this time without news the view commits once more, so that it can do deferred work.

@@ -66,7 +66,7 @@ class QuadView:
         self._new_quads = 0
         self._is_at_rest = True
         self._is_checked = False
-        """Whether the newest snapshot is known to have everything and to be readable."""
+        """Whether the newest snapshot is known to be readable."""
         self._last_snapshot = time.monotonic()
         with self._use():
             pass
@@ -129,7 +129,7 @@ class QuadView:
     def close(self) -> None:
         """Take a last snapshot for readers, and release the store."""
         self._writer.shutdown()
-        if self._store is not None and self._new_quads:
+        if self._store is not None and (self._new_quads or is_behind(self._paths.snapshots)):
             with contextlib.suppress(OSError):
                 self._take_snapshot()
         self._store = None
@@ -208,14 +208,14 @@ class QuadView:
             is_due = is_at_rest or waited_s >= SNAPSHOT_S or self._new_quads >= SNAPSHOT_QUADS
         else:
             # An earlier writer may have ended before its snapshot, or that may be damaged.
-            is_due = is_at_rest and not self._is_checked and not self._can_serve()
+            is_due = is_at_rest and not self._can_serve()
             self._is_checked = self._is_checked or is_at_rest
         if is_due:
             self._take_snapshot()
 
     def _can_serve(self) -> bool:
         """Whether readers find everything in the newest snapshot."""
-        return not is_behind(self._paths.snapshots) and can_read_newest(self._paths.snapshots)
+        return not is_behind(self._paths.snapshots) and (self._is_checked or can_read_newest(self._paths.snapshots))
 
     def _take_snapshot(self) -> None:
         with self._use() as store:

@@ -116,7 +116,7 @@ def list_stems(texts: Iterable[str], language: str) -> list[str]:
         its_words, its_stems = _stem_text(text, chosen)
         words |= its_words
         stems |= its_stems
-    return [write_stem(stem, chosen) for stem in stems - words]
+    return [write_stem(stem, chosen) for stem in sorted(stems - words)]
 
 
 @lru_cache(maxsize=2048)

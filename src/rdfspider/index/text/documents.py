@@ -382,7 +382,9 @@ def _find_page_date(outcome: Outcome, reading: PageReading) -> float:
 def _gather_lines(contributions: Sequence[Contribution], labels: Container[str]) -> str:
     """Return all texts except labels, one per line."""
     stated = (pair for contribution in contributions for pair in (*contribution.values, *contribution.parts))
-    texts = (text for _, found in stated for text in found if text not in labels and not text.startswith(_ADDRESSES))
+    texts = (
+        text for _, found in stated for text in found if text and text not in labels and not text.startswith(_ADDRESSES)
+    )
     return "\n".join(dict.fromkeys(" ".join(text.split()) for text in texts))[:_MAX_CHARS]
 
 
