@@ -63,19 +63,23 @@ def replace_output(path: Path) -> Iterator[BinaryIO]:
             fcntl.flock(leftover, fcntl.LOCK_EX | fcntl.LOCK_NB)
             partial.unlink()
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    lock: int | None = None
+    # An interrupt may come as soon as the file is there.
     try:
-        file = _open_locked(partial)
-    except OSError as error:
-        raise UsageError(f"{path}: it cannot be written ({error.strerror})") from error
-    # The lock must last until the file is renamed.
-    lock = os.dup(file.fileno())
-    try:
+        try:
+            file = _open_locked(partial)
+        except OSError as error:
+            raise UsageError(f"{path}: it cannot be written ({error.strerror})") from error
         with file:
+            # The lock must last until the file is renamed.
+            lock = os.dup(file.fileno())
             yield file
         partial.replace(path)
     finally:
-        partial.unlink(missing_ok=True)
-        os.close(lock)
+        with suppress(OSError):
+            partial.unlink()
+        if lock is not None:
+            os.close(lock)
 
 
 def rename_durably(old: Path, new: Path) -> None:

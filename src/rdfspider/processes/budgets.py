@@ -9,9 +9,10 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 _SIGNAL, _TIMER = signal.SIGVTALRM, signal.ITIMER_VIRTUAL
-_AGAIN_S = 0.2
+_SOON_S, _AGAIN_S = 0.002, 0.2
 _end_s: float | None = None
 """The processor time of the main thread at which the code under way must end; None if there is none."""
 
@@ -43,14 +44,24 @@ def limit_cpu(seconds: float) -> Iterator[None]:
         signal.setitimer(_TIMER, 0)
 
 
-def _interrupt(*_: object) -> None:
+def _interrupt(_: int, frame: FrameType | None) -> None:
     if _end_s is None:
         return
     left_s = _end_s - time.thread_time()
-    if left_s > 0:
-        # The timer counts all threads, and others have used the rest.
-        signal.setitimer(_TIMER, left_s)
+    if left_s > 0 or _discards_errors(frame):
+        # The timer counts all threads, and others have used the rest; or it is soon over.
+        signal.setitimer(_TIMER, max(left_s, _SOON_S))
         return
-    # Where Python discards errors, as in a finaliser, this one is lost, and another must follow.
+    # If it is discarded after all, another must follow.
     signal.setitimer(_TIMER, _AGAIN_S)
     raise OverBudgetError
+
+
+def _discards_errors(frame: FrameType | None) -> bool:
+    """Whether code runs whose errors Python only prints: a finaliser, or what is called when an object is gone."""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "__del__" or code.co_filename.endswith(("_weakrefset.py", "weakref.py")):
+            return True
+        frame = frame.f_back
+    return False
