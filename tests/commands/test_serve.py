@@ -239,7 +239,7 @@ def test_ctrl_c_ends_the_crawl_and_its_site(web: Web, tmp_path: Path) -> None:
 def test_the_site_of_a_crawl_that_is_killed_goes_with_it(web: Web, tmp_path: Path) -> None:
     with start(tmp_path / "c", *crawl_flags(web, tmp_path / "c")) as (server, said):
         address = wait_for(said, r"the site is at (http://127\.0\.0\.1:\d+/)")
-        assert fetch(address) == 200
+        wait_until(lambda: fetch(address) == 200)
         os.kill(server.pid, signal.SIGKILL)
         wait_until(lambda: fetch(address) == 0)
 

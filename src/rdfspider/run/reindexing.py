@@ -25,6 +25,7 @@ from rdfspider.index.layout import IndexPaths, check_index, has_index
 from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.log.foreign import add_sources
 from rdfspider.index.log.indexed_sources import Forgotten, add_rule, undo_rule
+from rdfspider.index.quads.snapshots import LOOK_S
 from rdfspider.index.status import IndexState, IndexStatus, is_indexed, read_index_status
 from rdfspider.index.stores.graph_servers import check_store_url
 from rdfspider.index.stores.view import carry_ledgers, list_holders
@@ -138,6 +139,8 @@ def forget_pages(folder: Path, config: Config, text: str, *, ahead: bool = False
     if not has_index(paths):
         return Removal(what, 0)
     waiting = _await_views(paths, config)
+    # By then all readers have looked for the snapshot without the pages.
+    time.sleep(LOOK_S)
     holders = list_holders(paths, Forgotten([text]).matches)
     return Removal(what, pages, waiting, tuple(name for name in holders if name not in waiting))
 

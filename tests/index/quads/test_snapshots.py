@@ -109,7 +109,7 @@ def test_readers_never_find_one_gone_while_the_writer_removes(store, folder):
 
 
 def test_a_reader_sees_the_newest(store, folder, monkeypatch):
-    monkeypatch.setattr(snapshots, "_LOOK_S", 0.0)
+    monkeypatch.setattr(snapshots, "LOOK_S", 0.0)
     reader = SnapshotReader(folder)
     with pytest.raises(UsageError, match="rdfspider index"):
         _ = reader.store
@@ -126,7 +126,7 @@ def test_a_reader_sees_the_newest(store, folder, monkeypatch):
 def test_a_reader_looks_for_a_newer_one_only_now_and_then(store, folder, monkeypatch):
     clock = ShiftedTime()
     monkeypatch.setattr(snapshots, "time", clock)
-    monkeypatch.setattr(snapshots, "_LOOK_S", 1000.0)
+    monkeypatch.setattr(snapshots, "LOOK_S", 1000.0)
     reader = SnapshotReader(folder)
     take_snapshot(store, folder)
     first = reader.store
@@ -138,7 +138,7 @@ def test_a_reader_looks_for_a_newer_one_only_now_and_then(store, folder, monkeyp
 
 
 def test_what_a_reader_uses_stays_until_it_is_done(store, folder, monkeypatch):
-    monkeypatch.setattr(snapshots, "_LOOK_S", 0.0)
+    monkeypatch.setattr(snapshots, "LOOK_S", 0.0)
     reader = SnapshotReader(folder)
     take_snapshot(store, folder)
     with reader.use() as old:
@@ -154,7 +154,7 @@ def test_what_a_reader_uses_stays_until_it_is_done(store, folder, monkeypatch):
 
 
 def test_a_reader_notices_an_index_that_was_made_again(store, folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(snapshots, "_LOOK_S", 0.0)
+    monkeypatch.setattr(snapshots, "LOOK_S", 0.0)
     reader = SnapshotReader(folder)
     take_snapshot(store, folder)
     assert len(reader.store) == 0

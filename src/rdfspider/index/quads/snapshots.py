@@ -28,8 +28,8 @@ _NAME = re.compile(r"[0-9]{6,}")
 _TAKING, _REMOVING, _BEHIND = ".taking", ".removing-", ".behind"
 _TABLES = "*.sst"
 _CHUNK_BYTES = 1 << 20
-# The shortest time between two looks for a newer snapshot.
-_LOOK_S = 0.25
+LOOK_S = 0.25
+"""The shortest time between two looks for a newer snapshot."""
 # A reader that is idle for this long releases its snapshot.
 _IDLE_S = 30.0
 # The newest snapshot may be removed before it is locked; then there is a newer one to try.
@@ -193,7 +193,7 @@ class SnapshotReader:
 
     def _refresh(self) -> "_Opened":
         now = time.monotonic()
-        if self._opened and now - self._looked < _LOOK_S:
+        if self._opened and now - self._looked < LOOK_S:
             return self._opened
         self._looked = now
         if self._opened and self._opened.hold.path == find_newest(self._folder) and self._opened.is_there():
