@@ -8,7 +8,7 @@ from tests.frontier.conftest import Crawler, HandClock, OpenFrontier
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.hosts import Domain, Host, HostRecord
 from rdfspider.frontier.hosts.shares import CROWDED, OVER, WITHIN, Shares, find_network
-from rdfspider.records import Addresses, Discovered
+from rdfspider.records import Addresses, Discovered, Failure
 
 
 def make_host(number: int, domain: str, *line: str, address: str = "") -> Host:
@@ -224,3 +224,35 @@ def test_a_host_is_asked_again_when_it_is_within_its_share(open_frontier: OpenFr
     frontier._core.shares.charge(frontier._hosts.get(1), 10.0)
     assert names[0] not in lease_pages(10)
     assert lease_pages(100)[names[0]] > 100
+
+
+def test_slow_hosts_that_wait_for_their_lane_leave_nothing_unused(
+    open_frontier: OpenFrontier, clock: HandClock
+) -> None:
+    """Two fast hosts have had far more than fifty that were slow, but those could not use more."""
+    frontier = open_frontier(frontier={"delay_s": 0.0})
+    slow = [f"http://slow{number}.org/" for number in range(50)]
+    frontier.add([Discovered(url, found_as="seed") for url in slow])
+    crawler = Crawler(frontier, clock)
+    crawler.answers.update({url: Failure(url, "taken-back", duration_s=2.5) for url in slow})
+    crawler.run(len(slow))
+    frontier.add(
+        [Discovered(f"http://d{host}.org/{page}", found_as="seed") for host in range(2) for page in range(999)]
+    )
+    frontier.commit()
+    clock.advance(30.0)
+    had = []
+    for _ in range(20):
+        frontier.share_out(0)
+        had.append(0)
+        # As often as the loop of a shard asks while the answers of slow hosts are awaited.
+        while had[-1] < 10 and (lease := frontier.lease()) is not None:
+            if "slow" not in lease.host:
+                crawler.answer(lease)
+                had[-1] += lease.kind == "page"
+        for number in range(52):
+            frontier._core.shares.charge(frontier._hosts.get(1 + number), 1.0 if number >= 50 else 0.1)
+        frontier.commit()
+        clock.advance(1.0)
+    assert {frontier._core.shares.rate(frontier._hosts.get(51 + number)) for number in range(2)} == {OVER}
+    assert had[5:] == [10] * 15, "as soon as both have had more than their share"

@@ -33,7 +33,8 @@ _REVIEW_S = 1.0
 # Stale heap entries before they are removed.
 _MAX_STALE = 1024
 _UNLIMITED = sys.maxsize
-# How long after a host that has not had more than its share was ready others have to leave something for it.
+# How long after a fast host that has not had more than its share was ready others have to leave something for it. Slow hosts, and
+# those that have not answered yet, wait for their lane, and nobody else can use that.
 _OTHERS_S = 2.0
 # Hosts that one call may make active, and how many it may find that have had more than their share.
 _INCOMING, _PASSED = 64, 256
@@ -64,7 +65,7 @@ class ActiveHosts:
         self._aside: tuple[deque[tuple[float, Host]], ...] = (deque(), deque())
         """Hosts that are ready, but have had more than their share: those of crowded networks, and others."""
         self._within_at = float("-inf")
-        """When a host that has not had more than its share was last ready."""
+        """When a host was last ready that answers fast and has not had more than its share."""
         self._front_queues = front_queues
         self._queues = queues
         self._clock = clock
@@ -117,7 +118,8 @@ class ActiveHosts:
             host = heappop(self._heap)[2]
             rating = self._shares.rate(host)
             if rating == WITHIN:
-                self._within_at = now
+                if host.record.tempo == FAST:
+                    self._within_at = now
                 return self._take(host, is_surplus=False)
             if self._has_surplus(now):
                 return self._take(host, is_surplus=True)
