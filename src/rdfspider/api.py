@@ -168,7 +168,7 @@ class Crawl:
 
         check_volumes(self.config.archive.volumes)
         if self.config.index.enabled:
-            from rdfspider.run.reindexing import check_before_crawl
+            from rdfspider.run.index_watch import check_before_crawl
 
             check_before_crawl(self.folder, self.config)
         with hold_folder(self.folder):

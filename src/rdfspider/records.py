@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 
-from rdfspider import drawing, formats
+from rdfspider import formats
 from rdfspider.codes import PREREQUISITE_REASONS, DuplicateKind, FailureCode, Lane, LeaseKind, RobotsRule, VerdictState
 from rdfspider.urls import resolve_links
 from rdfspider.vocabulary.mechanics import drop_mechanics
@@ -388,6 +388,9 @@ class Extraction:
 
     def _repr_html_(self) -> str:
         """For notebooks: what the page is, what was read in which syntax, and cards of the things that it describes."""
+        # Imported here, because it knows many vocabularies.
+        from rdfspider import drawing
+
         heads = (("title", self.title), ("language", self.language), ("media type", self.media_type))
         facts = " · ".join(f"{name} {escape(drawing.cut_text(value))}" for name, value in heads if value)
         rows = [(escape(syntax), f"{nquads.count(chr(10)):,}") for syntax, nquads in self.statements.items() if nquads]

@@ -27,11 +27,12 @@ MAX_HOST_CHARS = 253
 # queries only.
 _UCS = "\u00a0-\ud7ff\uf900-\ufdcf\ufdf0-\uffef\U00010000-\U0001fffd\U00020000-\U0002fffd\U00030000-\U0003fffd"
 
-# An http(s) IRI that needs no repair: nothing but plain characters, valid percent escapes, at most one fragment.
-_PART = rf"[A-Za-z0-9\-._~!$&'()*+,;=:@/{_UCS}]*+(?:%[0-9A-Fa-f]{{2}}[A-Za-z0-9\-._~!$&'()*+,;=:@/{_UCS}]*+)*+"
+# An http(s) IRI in ASCII that needs no repair: plain characters, valid percent escapes, at most one fragment. Others are checked
+# one by one; with all characters that an IRI may have, this would take longer to compile than all else here.
+_PART = r"[A-Za-z0-9\-._~!$&'()*+,;=:@/]*+(?:%[0-9A-Fa-f]{2}[A-Za-z0-9\-._~!$&'()*+,;=:@/]*+)*+"
 _LATER_PART = _PART.replace("@/", "@/?")
 _PLAIN_IRI = re.compile(
-    rf"https?://[A-Za-z0-9.\-_~{_UCS}]+(?::[0-9]+)?(?:/{_PART})?+(?:\?{_LATER_PART})?+(?:#{_LATER_PART})?+"
+    rf"https?://[A-Za-z0-9.\-_~]+(?::[0-9]+)?(?:/{_PART})?+(?:\?{_LATER_PART})?+(?:#{_LATER_PART})?+"
 )
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.\-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)

@@ -21,7 +21,8 @@ import pytest
 from rich.console import ConsoleDimensions
 from tests.conftest import Run
 
-from rdfspider.commands.display import Display, can_display, draw, draw_sparkline
+from rdfspider.commands.display import Display, draw, draw_sparkline
+from rdfspider.commands.terminal import can_display
 from rdfspider.crawl.messages import Beat, Find
 from rdfspider.crawl.status import Status, Totals, read_status
 from web import Answer, Web, make_chain, make_page

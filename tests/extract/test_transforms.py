@@ -12,8 +12,9 @@ import pytest
 
 from rdfspider.config import ExtractConfig, Transform
 from rdfspider.errors import UsageError
+from rdfspider.extract.installed_transforms import installed_transforms
 from rdfspider.extract.statements import Problems, Statements
-from rdfspider.extract.transforms import extract_by_transform, find_transform, installed_transforms, load_transforms
+from rdfspider.extract.transforms import extract_by_transform, find_transform, load_transforms
 from rdfspider.records import Content, ContentKind, Page, Problem
 
 DOCS = Path(__file__).parents[2] / "docs" / "transforms.md"

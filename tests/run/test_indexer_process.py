@@ -34,7 +34,7 @@ from rdfspider.index.status import (
     write_index_status,
 )
 from rdfspider.processes import supervisor
-from rdfspider.run.indexer_process import IndexOrder, IndexWatch, encode_order
+from rdfspider.run.index_watch import IndexOrder, IndexWatch, encode_order
 from waiting import PATIENCE_S, ShiftedTime, wait_until
 from web import Crawling, Site, Web, command, crawl, make_page, make_site, prolong
 from web.crawls import wait_for_end

@@ -6,21 +6,23 @@ import sys
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
 from rdfspider.api import Crawl
 from rdfspider.commands import options
-from rdfspider.commands.display import Display, can_display
 from rdfspider.commands.serve import SiteBeside, make_options
-from rdfspider.commands.terminal import EXIT_CODES, LineTimer, say, show, show_log
+from rdfspider.commands.terminal import EXIT_CODES, LineTimer, can_display, say, show, show_log
 from rdfspider.crawl.budgets import EndReason
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.settings import Asked, find_name, load_config
 from rdfspider.crawl.status import Status, encode_status
 from rdfspider.crawl.summary import warn_of_index, warn_of_nothing, write_line, write_place, write_summary
 from rdfspider.errors import UsageError
+
+if TYPE_CHECKING:
+    from rdfspider.commands.display import Display
 
 # The exit code of a crawl that has ended by itself, and has not fetched a single page in all its runs, or has not indexed all.
 _INCOMPLETE_EXIT = 1
@@ -121,7 +123,7 @@ class _CrawlProgress:
     def __init__(self, folder: Path, as_json: bool) -> None:
         self._folder = folder
         self._as_json = as_json
-        self._display = Display(folder) if not as_json and can_display(os.environ) else None
+        self._display = _make_display(folder) if not as_json and can_display(os.environ) else None
         self._context = ExitStack()
         self._lines = LineTimer()
         self._state = RunState.RUNNING
@@ -166,6 +168,13 @@ class _CrawlProgress:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             if not status.is_over:
                 signal.raise_signal(signal.SIGTERM)
+
+
+def _make_display(folder: Path) -> "Display":
+    # Imported here, because only a terminal needs its library.
+    from rdfspider.commands.display import Display
+
+    return Display(folder)
 
 
 def _choose_ways(folder: Path, ontologies: bool) -> list[str]:

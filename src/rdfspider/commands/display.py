@@ -9,7 +9,7 @@ import select
 import sys
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from math import ceil
 from pathlib import Path
@@ -45,12 +45,6 @@ _TALL = 30
 # How long the end of a crawl waits for a terminal that accepts no output.
 _PATIENCE_S = 2.0
 _READ_BYTES = 65_536
-
-
-def can_display(environment: Mapping[str, str]) -> bool:
-    """Whether stderr is a terminal that can be redrawn, and plain lines are not requested."""
-    is_dumb = environment.get("TERM", "").lower() in ("", "dumb", "unknown")
-    return os.isatty(_STDERR) and not is_dumb and not environment.get("NO_COLOR")
 
 
 class Display:

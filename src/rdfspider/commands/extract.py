@@ -22,7 +22,8 @@ from rdfspider.commands.fetching import PageSource
 from rdfspider.config import DocumentSource, ExtractConfig
 from rdfspider.crawl.settings import count_cores
 from rdfspider.errors import UsageError
-from rdfspider.extract.transforms import installed_transforms, load_transforms
+from rdfspider.extract.installed_transforms import installed_transforms
+from rdfspider.extract.transforms import load_transforms
 from rdfspider.extract.xslt import load_stylesheets
 from rdfspider.formats import ExtractFormat, find_format
 from rdfspider.linked_documents import FolderDocuments, KeptDocuments

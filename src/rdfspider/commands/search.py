@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from rdfspider.api import Crawl
+from rdfspider.commands.console import clean, open_console, show_table, show_text
 from rdfspider.commands.options import AsJson, Folder
-from rdfspider.commands.terminal import clean, open_console, show_table, show_text
 from rdfspider.crawl.summary import clean_text, shorten_name
 from rdfspider.drawing import cut_text, write_floor
 from rdfspider.results import Marked, MergeReason, Results, StatedValue, ValueKind, list_facts, list_remarks

@@ -1,26 +1,20 @@
-"""Output of commands: messages and the log on stderr, tables and text on stdout; and the exit codes of long-running commands."""
+"""What commands tell on stderr: messages, progress and the log; and the exit codes of long-running commands."""
 
 import logging
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import NoReturn
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from rdfspider.crawl.budgets import SIGNAL_REASONS
-from rdfspider.crawl.summary import clean_text
 
 EXIT_CODES: Mapping[str, int] = {reason: 128 + number for number, reason in SIGNAL_REASONS.items()}
 """Exit codes for ends by a signal, as shells expect them, by `Status.reason`; all other ends are a success."""
-# The width of lines that go to a file or another program.
-_PLAIN_WIDTH = 160
 _LINE_EVERY_S = 5.0
+_STDERR = 2
 
 
 class LineTimer:
@@ -35,12 +29,6 @@ class LineTimer:
             return False
         self._next = time.monotonic() + _LINE_EVERY_S
         return True
-
-
-class _Console(Console):
-    def on_broken_pipe(self) -> NoReturn:
-        """Let the command line handle this as for other commands; rich would exit with 1."""
-        raise BrokenPipeError
 
 
 def say(line: str) -> None:
@@ -71,28 +59,7 @@ def show_log() -> Iterator[None]:
             logger.removeHandler(handler)
 
 
-def open_console() -> Console:
-    """The console for results."""
-    width = None if sys.stdout.isatty() else _PLAIN_WIDTH
-    return _Console(file=sys.stdout, width=width, markup=False, highlight=False, emoji=False)
-
-
-def show_text(console: Console, text: str, style: str = "") -> None:
-    """Print a line without wrapping."""
-    console.print(clean(text, style), soft_wrap=True)
-
-
-def show_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence[Text | str]], numbers: int = 0) -> None:
-    """Print a table; its last `numbers` columns contain numbers."""
-    table = Table(box=None, show_header=any(heads), header_style="dim", pad_edge=False, padding=(0, 2, 0, 0))
-    for at, head in enumerate(heads):
-        is_number = at >= len(heads) - numbers
-        table.add_column(head, overflow="fold", justify="right" if is_number else "left", no_wrap=is_number)
-    for row in rows:
-        table.add_row(*(cell if isinstance(cell, Text) else clean(cell) for cell in row))
-    console.print(table)
-
-
-def clean(text: str, style: str = "") -> Text:
-    """Text from the web, made safe for a terminal."""
-    return Text(clean_text(text), style=style)
+def can_display(environment: Mapping[str, str]) -> bool:
+    """Whether stderr is a terminal that can be redrawn, and plain lines are not requested."""
+    is_dumb = environment.get("TERM", "").lower() in ("", "dumb", "unknown")
+    return os.isatty(_STDERR) and not is_dumb and not environment.get("NO_COLOR")

@@ -17,9 +17,10 @@ from rdfspider.batch.output import open_stream
 from rdfspider.batch.sources import plan_parts
 from rdfspider.batch.workers import PageResult, Work, run_parts
 from rdfspider.commands import options
+from rdfspider.commands.console import clean, open_console, show_table, show_text
 from rdfspider.commands.extract import check_base, check_output
 from rdfspider.commands.fetching import PageSource
-from rdfspider.commands.terminal import clean, open_console, say, show_table, show_text
+from rdfspider.commands.terminal import say
 from rdfspider.config import ExtractConfig
 from rdfspider.crawl.settings import count_cores
 from rdfspider.detect.content import detect_content

@@ -13,7 +13,6 @@ from typing import NamedTuple, get_type_hints
 
 from rdfspider.config import OPTIONAL_WAYS, Config
 from rdfspider.errors import UsageError
-from rdfspider.pipeline import check_syntaxes
 
 Plain = bool | int | float | str | list[str]
 """The type of a setting in a file: TOML's simple types, and lists of text."""
@@ -227,6 +226,9 @@ def _read_list(setting: Setting, value: object) -> list[str]:
     # Empty entries are dropped, so that a flag with an empty value can clear a list in crawl.toml.
     entries = [entry for entry in found if entry]
     if setting.kind == SettingKind.SYNTAXES and entries:
+        # Imported here, because it imports all of extraction.
+        from rdfspider.pipeline import check_syntaxes
+
         try:
             check_syntaxes(entries)
         except UsageError as error:

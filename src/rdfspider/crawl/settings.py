@@ -15,8 +15,7 @@ from typing import Any, TypeGuard
 from rdfspider.config import Config
 from rdfspider.crawl.bounds import EntryError, Plain, Setting, SettingKind, list_settings, read_value
 from rdfspider.errors import UsageError
-from rdfspider.extract.transforms import installed_transforms, load_transforms
-from rdfspider.extract.xslt import load_stylesheets
+from rdfspider.extract.installed_transforms import installed_transforms
 from rdfspider.linked_documents import FolderDocuments
 
 SETTINGS = list_settings()
@@ -221,8 +220,13 @@ def _convert(setting: Setting, value: Plain, where: str, folder: Path) -> object
         raise UsageError(f"{where} {value}: there is no such {setting.kind}")
     if setting.name == "extract.documents":
         return FolderDocuments(path) if value else None
+    # Imported here, because they import much of extraction.
     if setting.name == "extract.stylesheets":
+        from rdfspider.extract.xslt import load_stylesheets
+
         return load_stylesheets(path) if value else ()
+    from rdfspider.extract.transforms import load_transforms
+
     return (load_transforms(path) if value else ()) + installed_transforms()
 
 

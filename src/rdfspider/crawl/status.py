@@ -17,7 +17,6 @@ from rdfspider.codes import REFUSALS
 from rdfspider.crawl.folder import advise_doctor, frontier_folder, is_in_use, list_shards
 from rdfspider.crawl.messages import RUN_COUNTS, Beat, Fetching, Find, RunState
 from rdfspider.disk import write_atomically
-from rdfspider.drawing import cut_text, draw_name, draw_table
 from rdfspider.frontier.entries import Counts, HostEntry
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import IndexStatus, read_index_status
@@ -109,6 +108,9 @@ class Status(Struct, frozen=True, kw_only=True):
 
     def _repr_html_(self) -> str:
         """For notebooks: a table of what was fetched and found."""
+        # Imported here, because it knows many vocabularies.
+        from rdfspider.drawing import cut_text, draw_name, draw_table
+
         totals = self.totals
         reason = f" ({escape(cut_text(self.reason))})" if self.reason else ""
         rows = [
@@ -136,6 +138,8 @@ class Status(Struct, frozen=True, kw_only=True):
 
 def _draw_counts(counts: Mapping[str, int]) -> str:
     """Draw the first counts, after a number."""
+    from rdfspider.drawing import cut_text
+
     shown = ", ".join(f"{escape(cut_text(name))} {count:,}" for name, count in _list_first(counts))
     return f": {shown}" if shown else ""
 

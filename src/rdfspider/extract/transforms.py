@@ -2,22 +2,21 @@
 leaves.
 
 A transform is chosen by media type. A function is called as `function(body: bytes, url: str, media_type: str)` and
-returns RDF as text or bytes; a command gets the bytes on its input, the rest as RDFSPIDER_URL and RDFSPIDER_MEDIA_TYPE
+returns RDF as text or bytes; a command gets the bytes on its input, the rest as RDFSPIDER_URL and RDFSPIDERMEDIA_TYPE
 in its environment, and writes RDF to its output. Both run in other processes, within limits of time and memory.
 """
 
-import re
 import shutil
 import tomllib
 from collections.abc import Iterable
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from rdfspider.config import ExtractConfig, Transform
 from rdfspider.errors import UsageError
+from rdfspider.extract.installed_transforms import FUNCTION, MEDIA_TYPE
 from rdfspider.extract.statements import Statements
 from rdfspider.extract.untrusted import (
     RESULT_TYPES,
@@ -30,11 +29,6 @@ from rdfspider.extract.untrusted import (
 )
 from rdfspider.records import Content, Page
 
-ENTRY_POINTS = "rdfspider.transforms"
-"""The group of entry points under which installed packages provide transforms; the name of an entry point is a media type."""
-
-_MEDIA_TYPE = re.compile(r"[\w.+*-]+/[\w.+*-]+")
-_FUNCTION = re.compile(r"\w+(?:\.\w+)*:\w+(?:\.\w+)*")
 _KEYS = frozenset({"media_type", "command", "function", "result_type"})
 
 
@@ -53,16 +47,6 @@ def load_transforms(path: Path) -> tuple[Transform, ...]:
         except ValueError as error:
             raise UsageError(f"{path}, [{name}]: {error}") from error
     return tuple(transforms)
-
-
-def installed_transforms() -> tuple[Transform, ...]:
-    """The transforms that installed packages provide, in order of media type and function."""
-    found = {
-        Transform(name=f"{point.value} for {point.name}", media_type=point.name.lower(), function=point.value)
-        for point in metadata.entry_points(group=ENTRY_POINTS)
-        if _MEDIA_TYPE.fullmatch(point.name) and _FUNCTION.fullmatch(point.value)
-    }
-    return tuple(sorted(found, key=lambda transform: (transform.media_type, transform.function)))
 
 
 def find_transform(media_type: str, transforms: Iterable[Transform]) -> Transform | None:
@@ -93,7 +77,7 @@ def _read_table(name: str, table: Any, folder: Path) -> Transform:
     if unknown := sorted(table.keys() - _KEYS):
         raise ValueError(f"{unknown[0]} is not known here; known are {', '.join(sorted(_KEYS))}")
     media_type, result_type = table.get("media_type"), table.get("result_type", "text/turtle")
-    if not isinstance(media_type, str) or not _MEDIA_TYPE.fullmatch(media_type):
+    if not isinstance(media_type, str) or not MEDIA_TYPE.fullmatch(media_type):
         raise ValueError('media_type must be like "text/csv" or "image/*"')
     if result_type not in RESULT_TYPES:
         raise ValueError(f"result_type must be one of {', '.join(sorted(RESULT_TYPES))}")
@@ -114,7 +98,7 @@ def _read_command(command: Any, folder: Path) -> tuple[str, ...]:
 
 
 def _read_function(function: Any, folder: Path) -> str:
-    if not isinstance(function, str) or not _FUNCTION.fullmatch(function):
+    if not isinstance(function, str) or not FUNCTION.fullmatch(function):
         raise ValueError('function must be like "package.module:function"')
     answer = run_function(function, str(folder), None, "", "", UntrustedLimits.of(ExtractConfig()))
     if isinstance(answer, UntrustedRefusal):

@@ -36,7 +36,7 @@ from rdfspider.disk import write_atomically
 from rdfspider.errors import UsageError
 from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, SupervisedChild, Supervisor
-from rdfspider.run.indexer_process import IndexWatch
+from rdfspider.run.index_watch import IndexWatch
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, Outgoing
 from rdfspider.run.peers.messages import Control, ControlCommand
 from rdfspider.run.runners.local import LocalRunner, remove_old_sockets

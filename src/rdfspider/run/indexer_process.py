@@ -1,9 +1,6 @@
-"""The indexer beside a running crawl: the process itself, and the parent's side, which starts, watches, restarts and ends it.
+"""The process that indexes beside a running crawl: an IndexOrder enters on stdin, its exit code says why it ended.
 
-The indexer's status file enters every second; whether shards must slow down leaves. If the indexer fails, the crawl continues:
-what was not indexed is indexed later. The process gets an IndexOrder on stdin, and its exit code says why it ended. It has the
-same priority as the shards: with a lower one, it would never catch up where all cores are busy. `rdfspider index` indexes in its
-own process (`run/reindexing.py`).
+The parent's side is in `run/index_watch.py`. `rdfspider index` indexes in its own process (`run/reindexing.py`).
 """
 
 import logging
@@ -13,135 +10,20 @@ import signal
 import sys
 import threading
 import time
-from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NoReturn
 
-from rdfspider.config import Config
 from rdfspider.errors import USAGE_EXIT, InUseError, UsageError, is_full_disk
 from rdfspider.index.indexer import Indexer
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.status import IndexState, IndexStatus, load_index_status, prolong_lag, read_index_status
-from rdfspider.processes.module_process import ModuleProcess, begin_module_process, calm_collector
-from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, Supervisor
+from rdfspider.processes.module_process import begin_module_process, calm_collector
+from rdfspider.run.index_watch import FINISH, LENGTH_BYTES, IndexOrder
 from rdfspider.run.reindexing import make_indexer
 
 _log = logging.getLogger(__name__)
 
-FINISH = b"."
-"""The message that tells the indexer, after the crawl, to end when everything is indexed."""
 # How often to check whether another process that indexes the same crawl has ended.
 _WAIT_S = 0.5
 _STDIN = 0
-_LENGTH_BYTES = 8
-_RESTARTS = RestartPolicy()
-# Shards continue when the lag is below this fraction of the limit, so that they do not stop and start all the time.
-_EASED = 0.8
-# The indexer writes its status every second; after a silence of this length, the silence is added to its lag.
-_SILENT_S = 5.0
-
-
-class IndexOrder(NamedTuple):
-    """The task of the indexer."""
-
-    folder: Path
-    config: Config
-    is_finishing: bool
-    """Whether the crawl has ended already."""
-
-
-class IndexWatch:
-    """The indexer's process while a crawl runs."""
-
-    def __init__(self, folder: Path, config: Config) -> None:
-        self._paths = IndexPaths(folder)
-        self._config = config
-        self._process: ModuleProcess | None = None
-        self._supervisor = Supervisor("the indexer", self._start, self._judge_exit, _RESTARTS)
-        self._is_finishing = False
-        self._is_leaving = False
-        self._is_given_up = False
-        self._slowed = ""
-        self.error = ""
-        """Why the crawl cannot be indexed; a user has to decide what to do."""
-        self.has_begun = False
-        """Whether the indexer has opened its views in this run."""
-        self.status: IndexStatus | None = None
-        """The indexer's last status."""
-
-    async def run(self) -> None:
-        """Keep the indexer alive until it is finished."""
-        if not await self._supervisor.run():
-            self._is_given_up = True
-            _log.warning(
-                "the indexer has failed %d times in a row, and the crawl goes on without it; "
-                "try `rdfspider index --dir %s` later",
-                *(_RESTARTS.max_failures, self._paths.folder),
-            )
-
-    def look(self) -> None:
-        """Read the indexer's status; an indexer that has stopped writing it is killed, which loses nothing."""
-        status = load_index_status(self._paths)
-        if status is None or self._supervisor.pid != status.pid or self._is_leaving:
-            self.status = read_index_status(self._paths) or self.status
-            return
-        # The last status of an indexer that could not open its views says why; it has not begun.
-        self.has_begun = self.has_begun or status.is_running
-        silent_s = self._supervisor.watch(self._read_time())
-        self.status = prolong_lag(status, silent_s) if silent_s > _SILENT_S else status
-
-    def find_slow_reason(self) -> str:
-        """Return why shards should start no new visits; empty if they may. During a restart of the indexer the last decision
-        holds. Shards do not wait for an indexer that was given up or is suspended: that would not help it."""
-        status = self.status
-        if self._is_given_up or self._is_finishing or self._is_leaving:
-            self._slowed = ""
-        elif status is not None and status.is_running:
-            limit_s = self._config.index.max_lag_s * (_EASED if self._slowed else 1.0)
-            is_slow = status.lag_s > limit_s and status.state != IndexState.SUSPENDED
-            self._slowed = f"the index is {status.lag_s:,.0f} s behind" if is_slow else ""
-        return self._slowed
-
-    def finish(self) -> None:
-        """Tell the indexer to end when everything is indexed."""
-        self._is_finishing = True
-        if self._process is not None:
-            self._process.send(FINISH)
-
-    async def leave(self, patience_s: float) -> None:
-        """Tell the indexer to commit and end; if it does not in time, it is killed, which loses nothing either."""
-        self._is_leaving = True
-        await self._supervisor.terminate(patience_s)
-
-    def kill(self) -> None:
-        """Kill the indexer."""
-        self._is_leaving = True
-        self._supervisor.kill()
-
-    def _judge_exit(self, ended: Exit) -> Fate:
-        if ended.code == 0 and self._is_finishing:
-            return Fate.OVER
-        if ended.code == USAGE_EXIT and not self._is_leaving:
-            self._is_given_up = True
-            self.error = "the index cannot be made; --no-index crawls without it"
-            return Fate.OVER
-        return Fate.WORKED if ended.has_recovered else Fate.FAILED
-
-    async def _start(self) -> ModuleProcess:
-        order = IndexOrder(self._paths.folder, self._config, self._is_finishing)
-        # The pipe stays open: when it closes, the indexer knows that this process is gone.
-        self._process = await ModuleProcess.start(
-            "rdfspider.run.indexer_process", encode_order(order), keeps_stdin=True
-        )
-        if self._is_finishing and not order.is_finishing:
-            self.finish()
-        return self._process
-
-    def _read_time(self) -> int | None:
-        """Return when the status file was last written."""
-        try:
-            return self._paths.status.stat().st_mtime_ns
-        except OSError:
-            return None
 
 
 def main() -> None:
@@ -195,14 +77,8 @@ def _index(indexer: Indexer) -> None:
         time.sleep(_WAIT_S)
 
 
-def encode_order(order: IndexOrder) -> bytes:
-    """Encode an order for the indexer's stdin: its length, then its bytes. The pipe stays open afterwards."""
-    body = pickle.dumps(order)
-    return len(body).to_bytes(_LENGTH_BYTES) + body
-
-
 def _read_order() -> IndexOrder:
-    length = int.from_bytes(_read_exactly(_LENGTH_BYTES))
+    length = int.from_bytes(_read_exactly(LENGTH_BYTES))
     order: IndexOrder = pickle.loads(_read_exactly(length))
     return order
 

@@ -43,17 +43,6 @@ _POLL_S = 0.2
 _NAMES_COMPARED = 5_000
 
 
-def check_before_crawl(folder: Path, config: Config) -> None:
-    """Raise UsageError, with a remedy, if a crawl cannot be indexed while it runs."""
-    paths = IndexPaths(folder)
-    check_stores(config)
-    if has_index(paths):
-        try:
-            check_index(paths)
-        except UsageError as error:
-            raise UsageError(f"{error}, or crawl with --no-index") from error
-
-
 def check_stores(config: Config) -> None:
     """Raise UsageError if the URL of an external store is invalid."""
     for url in config.index.stores:
