@@ -79,8 +79,10 @@ Answers = Callable[[str, str, Mapping[str, str]], Answer]
 class Web:
     """The server, as a context manager. `answers` may be replaced while it runs."""
 
-    def __init__(self, answers: Answers, addresses: Sequence[str] = ("127.0.0.1",)) -> None:
+    def __init__(self, answers: Answers, addresses: Sequence[str] = ("127.0.0.1",), port: int = 0) -> None:
+        """Without a port, it listens at a free one."""
         self.answers = answers
+        self._port = port
         self.log: list[Exchange] = []
         """Every exchange that has ended, in order of their ends."""
         self.asked = 0
@@ -148,7 +150,7 @@ class Web:
                 writer.close()
             self._open.discard(client)
 
-        server = await asyncio.start_server(serve, address, 0, limit=MAX_HEAD_BYTES, backlog=1024)
+        server = await asyncio.start_server(serve, address, self._port, limit=MAX_HEAD_BYTES, backlog=1024)
         self.ports[address] = server.sockets[0].getsockname()[1]
         return server
 
