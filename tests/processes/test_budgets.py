@@ -1,11 +1,13 @@
 """Code that takes too long in this process is left, and no other."""
 
 import asyncio
+import os
 import signal
 import threading
 import time
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import uvloop
@@ -34,6 +36,18 @@ def test_code_is_left_when_its_time_is_used_up(run: "Callable[..., None]") -> No
             await asyncio.sleep(0)
 
     run(work())
+
+
+def test_what_the_system_does_for_the_code_counts() -> None:
+    """As for a page that makes much memory."""
+    with Path("/dev/zero").open("rb", buffering=0) as zeros:
+        room = bytearray(1 << 20)
+        started_s, system_s = time.thread_time(), os.times().system
+        with pytest.raises(OverBudgetError), limit_cpu(0.5):
+            while time.thread_time() < started_s + 60.0:
+                zeros.readinto(room)
+        assert os.times().system - system_s > 0.25, "most of it was the system's"
+        assert time.thread_time() - started_s < 1.0
 
 
 def test_code_that_ends_in_time_is_left_alone() -> None:
@@ -69,7 +83,7 @@ def test_other_threads_do_not_count_and_are_not_limited() -> None:
 def test_a_late_signal_does_nothing() -> None:
     with limit_cpu(60.0):
         pass
-    signal.raise_signal(signal.SIGVTALRM)
+    signal.raise_signal(signal.SIGPROF)
 
 
 class Finalised:

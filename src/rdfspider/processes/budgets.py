@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_SIGNAL, _TIMER = signal.SIGVTALRM, signal.ITIMER_VIRTUAL
+# Of the program and of the system for it: a page may cost either.
+_SIGNAL, _TIMER = signal.SIGPROF, signal.ITIMER_PROF
 _SOON_S, _AGAIN_S = 0.002, 0.2
 _end_s: float | None = None
 """The processor time of the main thread at which the code under way must end; None if there is none."""
@@ -31,6 +32,8 @@ def limit_cpu(seconds: float) -> Iterator[None]:
         return
     if signal.getsignal(_SIGNAL) is not _interrupt:
         signal.signal(_SIGNAL, _interrupt)
+        # Other threads, some of them native, have system calls under way, which go on.
+        signal.siginterrupt(_SIGNAL, False)
     _end_s = time.thread_time() + seconds
     signal.setitimer(_TIMER, seconds)
     try:
