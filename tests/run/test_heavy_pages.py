@@ -10,6 +10,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ import uvloop
 
 from rdfspider.config import ExtractConfig
 from rdfspider.pipeline import extract_from
+from rdfspider.processes.calls import CallError, CallFailure
 from rdfspider.records import Extraction, Page, Problem
 from rdfspider.run import heavy_pages
 from rdfspider.run.heavy_pages import LARGE_PAGE_BYTES, LargePages, PoisonPages
@@ -169,6 +171,29 @@ def test_a_page_waits_for_a_machine_that_can_start_no_process_now(
     found = asyncio.run(run())
     pages.close()
     assert found == extract_from(GOOD, CONFIG)
+
+
+def test_a_machine_that_can_start_no_process_is_not_waited_for_without_end(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """However long each of its attempts takes."""
+    pages = LargePages(60, tmp_path / "turn")
+    tried: list[str] = []
+
+    def start(*_: object) -> None:
+        tried.append("start")
+        time.sleep(0.1)
+        raise CallError(CallFailure.NOT_STARTED, "the process to read it did not start in time")
+
+    async def run() -> Extraction:
+        return (await pages.extract(GOOD, CONFIG))[0]
+
+    monkeypatch.setattr(pages._calls, "call", start)
+    monkeypatch.setattr(heavy_pages, "_START_PAUSE_S", 0.0)
+    monkeypatch.setattr(heavy_pages, "_STARTING_S", 0.35)
+    assert codes(asyncio.run(run())) == ["not-started"]
+    pages.close()
+    assert len(tried) <= 4
 
 
 def test_statements_are_cut_where_they_are_too_much_to_hold(large_pages: LargePages) -> None:

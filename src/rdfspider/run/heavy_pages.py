@@ -51,8 +51,8 @@ _MAX_URL_BYTES = 1 << 16
 _NICENESS = 10
 # A page may take so many times its processor time by the clock: shards come first, but a process that hangs uses none.
 _WALL_FACTOR = 30.0
-# How often, and after how many seconds each, a page is tried again for which no process could be started.
-_STARTS, _START_PAUSE_S = 30, 1.0
+# For how long a page is tried again for which no process could be started, and the pause after each time.
+_STARTING_S, _START_PAUSE_S = 600.0, 1.0
 
 
 class LargePages:
@@ -86,7 +86,7 @@ class LargePages:
     async def extract(self, page: Page, config: ExtractConfig) -> tuple[Extraction, float]:
         """Extract a page, and tell how many seconds of processor time it took; its time limit starts when its turn comes. A
         machine that cannot start a process now may do so soon."""
-        starts = 1
+        give_up_at = time.monotonic() + _STARTING_S
         while True:
             self._extracting_bytes += len(page.body)
             try:
@@ -96,9 +96,8 @@ class LargePages:
             finally:
                 self._extracting_bytes -= len(page.body)
             is_started = all(problem.code != CallFailure.NOT_STARTED for problem in found[0].problems)
-            if is_started or self._is_closed or starts == _STARTS:
+            if is_started or self._is_closed or time.monotonic() > give_up_at:
                 return found
-            starts += 1
             await asyncio.sleep(_START_PAUSE_S)
 
     async def query(self, query: str, page: Page, nquads: str) -> list[str] | Problem:
