@@ -202,8 +202,8 @@ class Lease(Struct, frozen=True, gc=False):
     """For a robots.txt: the longest known Crawl-delay of the host, over all its origins; 0 if there is none."""
     lane: Lane = Lane.OPEN
     """What kind of connection it may hold."""
-    turned_away: int = 0
-    """How often the host was busy, or we had no room for the page."""
+    heavy: int = 0
+    """How often too many pages waited to be extracted when its page came."""
     is_surplus: bool = False
     """Whether its host has had more than its share, and gets what others leave."""
 

@@ -80,7 +80,7 @@ def test_large_pages_that_cannot_wait_are_fetched_again_in_a_lane_that_is_let_in
         jobs = [(Lane.OPEN, large, 0)] * 4 + [(Lane.HEAVY, large, 0), (Lane.OPEN, small, 0), (Lane.HEAVY, small, 0)]
         jobs += [(Lane.OPEN, large, 2), (Lane.OPEN, large, 3)]
         leases = [
-            (Lease(LeaseKind.PAGE, "example.org", 1, page.url, lane=lane, turned_away=times), page)
+            (Lease(LeaseKind.PAGE, "example.org", 1, page.url, lane=lane, heavy=times), page)
             for lane, page, times in jobs
         ]
         found = await asyncio.gather(*(extractor.extract(lease, page) for lease, page in leases))

@@ -37,7 +37,7 @@ class UrlRow(Struct, gc=False, array_like=True):
     attempts: int = 0
     """The number of failed attempts."""
     turned_away: int = 0
-    """How often the host was busy (429, 503), or we had no room."""
+    """How often the host was busy (429, 503), or there was no memory for its page."""
     reason: str = ""
     status: int = 0
     error: str = ""
@@ -58,6 +58,8 @@ class UrlRow(Struct, gc=False, array_like=True):
     """How it repeats another page, if it does."""
     original: str = ""
     """The URL of the page that it repeats."""
+    heavy: int = 0
+    """How often too many pages waited to be extracted."""
 
     @property
     def is_imported(self) -> bool:

@@ -73,7 +73,7 @@ class Extractor:
             extraction, seconds = read_here(page, self._config, self._poison_pages, self._meter)
             self._charge(lease, seconds)
         if extraction is None:
-            is_let_in = lease.lane in _ALWAYS_LET_IN or lease.turned_away >= _MOST_TURNED_AWAY
+            is_let_in = lease.lane in _ALWAYS_LET_IN or lease.heavy >= _MOST_TURNED_AWAY
             if not is_let_in and not self._large_pages.has_room(page):
                 self._permits.give_back()
                 self._wake()

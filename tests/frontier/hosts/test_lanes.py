@@ -226,8 +226,19 @@ def test_a_page_for_which_there_was_no_room_knows_how_often(open_frontier: OpenF
     times = []
     for _ in range(4):
         lease = crawler.next_page()
-        times.append(lease.turned_away)
+        times.append(lease.heavy)
         frontier.release(lease, capture(lease.url))
         frontier.finish(lease, Verdict(VerdictState.RETRY, Reason.HEAVY))
         frontier.commit()
     assert times == [0, 1, 2, 3]
+
+
+def test_a_busy_host_does_not_get_its_heavy_pages_in(open_frontier: OpenFrontier, clock: HandClock) -> None:
+    frontier = open_frontier()
+    frontier.add([Discovered("http://a.org/", found_as="seed")])
+    crawler = Crawler(frontier, clock)
+    for _ in range(4):
+        lease = crawler.next_page()
+        frontier.finish(lease, frontier.release(lease, capture(lease.url, 503)))
+        frontier.commit()
+    assert crawler.next_page().heavy == 0

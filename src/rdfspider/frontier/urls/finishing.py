@@ -45,7 +45,8 @@ class Finisher:
         slot = self.leases.slots[lease.url_id]
         host, row = slot.host, slot.row
         row.attempts += slot.is_attempt
-        row.turned_away += slot.is_turned_away or verdict.reason == Reason.HEAVY
+        row.turned_away += slot.is_turned_away
+        row.heavy += verdict.reason == Reason.HEAVY
         row.reason, row.status, row.error, row.rule = verdict.reason, verdict.status, verdict.error, verdict.rule
         now = core.clock.now()
         is_changed = verdict.reason != Reason.UNCHANGED and facts.digest != row.digest

@@ -294,7 +294,7 @@ class Leases:
             row.digest if is_kept else "",
             row.captured if is_kept else 0.0,
             lane=lane,
-            turned_away=row.turned_away,
+            heavy=row.heavy,
             is_surplus=host.is_surplus,
         )
 

@@ -75,7 +75,7 @@ class Schedule:
             counts.count_refused(row.reason, -1)
         counts.future_visits -= row.next_visit > 0
         row.state, row.turn = SCHEDULED, row.turn + 1
-        row.attempts = row.turned_away = 0
+        row.attempts = row.turned_away = row.heavy = 0
         row.next_visit = 0.0
         link = Discovered(url, row.depth, row.found_as, row.via, row.chain)
         self._queues.put(host, self._rate(host, [link])[0], sequence, turn=row.turn)
