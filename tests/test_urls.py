@@ -118,6 +118,32 @@ def test_links_resolve_as_browsers_do(link: str, target: str | None) -> None:
     assert resolve_links("https://example.org/a/b", [link]) == {link: target}
 
 
+@pytest.mark.parametrize(
+    ("link", "target"),
+    [
+        ("http://127.0.0.1:8080/a", "http://127.0.0.1:8080/a"),
+        ("http://127.0.0.1/a", "http://127.0.0.1/a"),
+        ("http://127.0.0.01/a", "http://127.0.0.1/a"),
+        ("http://127.1/a", "http://127.0.0.1/a"),
+        ("http://127.0.0.256/a", None),
+        ("http://example.org:80/a", "http://example.org/a"),
+        ("https://example.org:443/a", "https://example.org/a"),
+        ("https://example.org:80/a", "https://example.org:80/a"),
+        ("https://example.org:08080/a", "https://example.org:8080/a"),
+        ("https://example.org:65535/a", "https://example.org:65535/a"),
+        ("https://example.org:65536/a", None),
+        ("https://example.org:/a", "https://example.org/a"),
+        ("/a", "http://127.0.0.9:8000/a"),
+        ("a", "http://127.0.0.9:8000/x/a"),
+        ("a\nb", "http://127.0.0.9:8000/x/ab"),
+    ],
+)
+def test_addresses_with_ports_and_numbers_resolve_as_browsers_do(link: str, target: str | None) -> None:
+    others = ["/1", "http://127.0.0.1:8080/2"]
+    found = resolve_links("http://127.0.0.9:8000/x/y", [others[0], link, others[1]])
+    assert found == {others[0]: "http://127.0.0.9:8000/1", link: target, others[1]: others[1]}
+
+
 def test_a_base_that_is_no_address_resolves_only_absolute_links() -> None:
     assert resolve_links("urn:x:y", ["https://example.org/", "/x"]) == {
         "https://example.org/": "https://example.org/",

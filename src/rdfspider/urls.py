@@ -38,14 +38,18 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _PARTS = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.\-]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 _NOT_IN_PART = re.compile(rf"[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%{_UCS}]|%(?![0-9A-Fa-f]{{2}})")
 
-# Links that are certainly normal by WHATWG: a lower-case host whose last label is a name, no port, plain characters in
-# path and query. Dot segments and punycode are checked separately.
-_PLAIN_PATH = r"/[A-Za-z0-9\-_~!$&()*+,;=:@/%.]*+(?:\?[A-Za-z0-9\-._~!$&()*+,;=:@/?%\[\]|{}]*+)?"
-_NORMAL_LINKS = re.compile(rf"^https?://[a-z0-9.\-]+\.[a-z]+{_PLAIN_PATH}$", re.MULTILINE)
+# Links that are certainly normal by WHATWG: a lower-case host whose last label is a name, or an IPv4 address; a port that is not
+# the scheme's own; plain characters in path and query, without dot segments. Punycode is checked separately.
+_OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_HOST = rf"(?:[a-z0-9.\-]+\.[a-z]+|(?:{_OCTET}\.){{3}}{_OCTET})"
+_PORT = r"(?::(?!(?:80|443)/)(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}))?+"
+_PLAIN_PATH = r"(?:/(?!\.|%2)[A-Za-z0-9\-_~!$&()*+,;=:@%.]*+)++(?:\?[A-Za-z0-9\-._~!$&()*+,;=:@/?%\[\]|{}]*+)?"
+_NORMAL_LINKS = re.compile(rf"^(?:(https?://{_HOST}{_PORT}{_PLAIN_PATH})$|.*$)", re.MULTILINE)
 # Escapes with lower-case letters, and escapes of characters that need none; not directly after a broken escape, with
-# which the result could form a new one.
+# which the result could form a new one. What is before the percent sign is checked after it, since that is rare and can be
+# searched for quickly.
 _ODD_ESCAPE = re.compile(
-    r"(?<!%)(?<!%[0-9A-Fa-f])%(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]|2[DE]|3[0-9]|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])",
+    r"%(?<!%%)(?<!%[0-9A-Fa-f]%)(?:[a-f][0-9A-Fa-f]|[0-9A-F][a-f]|2[DE]|3[0-9]|4[1-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])",
     re.ASCII,
 )
 _BARE_HOST = re.compile(r"https?://[a-z0-9.\-]+\.[a-z]+")
@@ -79,7 +83,7 @@ def resolve_iri(base: str, reference: str) -> str:
 def normalise_url(url: str) -> str | None:
     """The normal form of a URL: as browsers write it (WHATWG), with normalised escapes, without a fragment; None for a URL
     that cannot be fetched."""
-    return url if url in _find_normal(url) else _normalised(url, None)
+    return _find_normal([url])[0] or _normalised(url, None)
 
 
 def host_of(url: str) -> str:
@@ -105,7 +109,10 @@ def resolve_links(base: str, links: Iterable[str]) -> dict[str, str | None]:
     scheme = start.partition("//")[0]
     origin = "/".join(start.split("/", 3)[:3])
     folder = start.partition("?")[0].rpartition("/")[0] + "/"
-    addresses: dict[str, str] = {}
+    links = list(links)
+    if not links:
+        return {}
+    addresses: list[str] = []
     for link in links:
         address = link.partition("#")[0] if "#" in link else link
         if start and address:
@@ -113,14 +120,13 @@ def resolve_links(base: str, links: Iterable[str]) -> dict[str, str | None]:
                 address = scheme + address if address[1:2] == "/" else origin + address
             elif address[:4] != "http" and address[0].isalnum() and ":" not in address:
                 address = folder + address
-        addresses[link] = address
-    lines = "\n".join(addresses.values())
-    normal = _find_normal(lines)
+        addresses.append(address)
     targets = {
-        link: address if address in normal else _resolve_other(link, address, base)
-        for link, address in addresses.items()
+        link: normal or _resolve_other(link, address, base)
+        for link, address, normal in zip(links, addresses, _find_normal(addresses), strict=True)
     }
-    return {link: _refuse_long(target) for link, target in targets.items()} if _has_long_line(lines) else targets
+    is_long = sum(map(len, addresses)) > MAX_URL_CHARS and any(len(address) > MAX_URL_CHARS for address in addresses)
+    return {link: _refuse_long(target) for link, target in targets.items()} if is_long else targets
 
 
 def is_valid_iri(text: str) -> bool:
@@ -136,16 +142,6 @@ def _refuse_long(url: str | None) -> str | None:
     return url if url and len(url) <= MAX_URL_CHARS else None
 
 
-def _has_long_line(lines: str) -> bool:
-    """Whether some line is longer than a URL may be; looks at a few positions only, instead of at every line."""
-    start = 0
-    while len(lines) - start > MAX_URL_CHARS:
-        start = lines.rfind("\n", start, start + MAX_URL_CHARS + 1) + 1
-        if not start:
-            return True
-    return False
-
-
 def _resolve_other(link: str, address: str, base: str) -> str | None:
     if _NO_LINK.match(link):
         return None
@@ -154,20 +150,23 @@ def _resolve_other(link: str, address: str, base: str) -> str | None:
     return _refuse_long(_normalised(link, base))
 
 
-def _find_normal(lines: str) -> set[str]:
-    """The URLs, of a text with one per line, that are certainly normal already."""
-    normal = set(_NORMAL_LINKS.findall(lines))
-    for mark in ("/.", "/%2", "xn--"):
-        if mark in lines:
-            normal = {url for url in normal if mark not in url}
-    if "%" in lines:
-        normal = {url for url in normal if "%" not in url or not _ODD_ESCAPE.search(url)}
+def _find_normal(urls: list[str]) -> list[str]:
+    """For each URL itself, if it is certainly normal already, or else an empty text."""
+    lines = "\n".join(urls)
+    if lines.count("\n") >= len(urls):
+        urls = ["" if "\n" in url else url for url in urls]
+        lines = "\n".join(urls)
+    normal: list[str] = _NORMAL_LINKS.findall(lines)
+    if "xn--" in lines:
+        normal = ["" if "xn--" in url else url for url in normal]
+    if "%" in lines and _ODD_ESCAPE.search(lines):
+        normal = ["" if "%" in url and _ODD_ESCAPE.search(url) else url for url in normal]
     return normal
 
 
 def _normalised(url: str, base: str | None) -> str | None:
     try:
-        href: str = (ada_url.URL(url, base=base) if base else ada_url.URL(url)).href
+        href: str = ada_url.join_url(base, url) if base else ada_url.normalize_url(url)
     except (ValueError, UnicodeError):
         return None
     if not href.startswith(_FETCHED):
