@@ -5,9 +5,9 @@ import pyoxigraph
 from msgspec.structs import replace
 from pyoxigraph import RdfFormat
 
-from rdfspider.archive.outcomes import Effect, Outcome, make_stamp, parse_stamp
+from rdfspider.archive.outcomes import NEVER, Effect, Outcome, make_stamp, parse_stamp
 from rdfspider.archive.segments import Position
-from rdfspider.index.quads.provenance import describe_content, describe_visit, is_of_visit
+from rdfspider.index.quads.provenance import describe_content, describe_visit, is_of_visit, read_content
 from rdfspider.records import Problem
 
 OUTCOME = Outcome(
@@ -22,9 +22,6 @@ OUTCOME = Outcome(
     language="en",
     title='A "title"\nof two lines',
     canonical="https://a.example/",
-    etag='W/"x\\y"',
-    last_modified="Sun, 15 Jun 2025 15:06:40 GMT",
-    body_bytes=1234,
     digest="sha1:ABC",
     payload=Position("shard-000-pages-000001.warc.gz", 5678),
     redirected_from=("http://a.example/page", "no URL"),
@@ -36,8 +33,10 @@ OUTCOME = Outcome(
 
 def describe_fetch(outcome: Outcome) -> list[str]:
     """All facts of an outcome."""
-    content = [] if outcome.effect == Effect.TOUCH else describe_content(outcome, make_stamp(outcome), 0, "")
-    return content + describe_visit(outcome, make_stamp(outcome))
+    stamp = make_stamp(outcome)
+    if outcome.effect == Effect.TOUCH:
+        return describe_visit(outcome, stamp, NEVER)
+    return describe_content(outcome, stamp, 0, "0f") + describe_visit(outcome, stamp, stamp)
 
 
 def read(outcome: Outcome) -> dict[str, list[str]]:
@@ -54,22 +53,18 @@ def test_facts_of_a_page():
     assert facts["generatedAtTime"] == facts["visited"] == ["2025-06-15T15:06:40.25Z"]
     assert facts["statusCodeValue"] == ["200"]
     assert facts["format"] == ["text/html"]
-    assert facts["extent"] == ["1234"]
     assert facts["title"] == [OUTCOME.title]
-    assert facts["etag"] == [OUTCOME.etag]
-    assert facts["digest"] == ["sha1:ABC"]
     assert facts["redirectedFrom"] == ["http://a.example/page"]
     assert facts["duplicateOf"] == ["https://b.example/ä%20b"]
     assert (facts["warc"], facts["warcOffset"]) == (["shard-000-pages-000001.warc.gz"], ["5678"])
     assert facts["syntax"] == ["jsonld", "rdfa"]
-    assert (facts["syntax-jsonld"], facts["syntax-rdfa"]) == (["2"], ["1"])
     assert facts["problem"] == ["iri-dropped", "odd code"]
     assert (facts["problem-iri-dropped"], facts["problem-odd%20code"]) == (["3"], ["1"])
 
 
 def test_what_is_not_known_is_left_out():
     facts = read(Outcome(OUTCOME.url, 0.0, "s", 0, 1, Effect.REPLACE))
-    assert facts.keys() == {"content", "generatedAtTime", "visit", "visited", "verdict", "reason"}
+    assert facts.keys() == {"content", "generatedAtTime", "visited"}
     assert facts["visited"] == ["1970-01-01T00:00:00Z"]
 
 
@@ -77,6 +72,21 @@ def test_a_touch_tells_of_the_visit_alone():
     touch = replace(OUTCOME, effect=Effect.TOUCH, status=503, error="server-error")
     assert all(map(is_of_visit, describe_fetch(touch)))
     assert read(touch)["error"] == ["server-error"]
+
+
+def test_only_what_is_unusual_of_a_visit_is_told():
+    assert not read(OUTCOME).keys() & {"visit", "verdict", "reason"}
+    gone = read(replace(OUTCOME, effect=Effect.TOUCH, verdict="failed", reason="timeout"))
+    assert (gone["verdict"], gone["reason"]) == (["failed"], ["timeout"])
+    assert parse_stamp(gone["visit"][0]).effect == Effect.TOUCH
+
+
+def test_the_stamp_of_the_content_has_the_digest_of_the_statements():
+    for effect, digest in ((Effect.REPLACE, "0f1e"), (Effect.REMOVE, "")):
+        outcome = replace(OUTCOME, effect=effect, digest="a: b")
+        stamp = make_stamp(outcome)
+        (fact,) = [fact for fact in describe_content(outcome, stamp, 1, "0f1e") if "#content>" in fact]
+        assert read_content(fact.split(" ", 2)[2].strip('"')) == (stamp, digest)
 
 
 def test_what_is_gone_leaves_when():
@@ -107,7 +117,8 @@ def test_stamps_order_by_time_then_digest():
 def test_the_table_lists_every_fact():
     table = (Path(__file__).parents[3] / "docs" / "provenance.md").read_text("utf-8")
     facts = [
-        *describe_fetch(replace(OUTCOME, url="https://a.example/a b", error="x")),
+        *describe_fetch(replace(OUTCOME, url="https://a.example/a b", verdict="failed", reason="timeout", error="x")),
+        *describe_fetch(replace(OUTCOME, effect=Effect.TOUCH)),
         *describe_fetch(replace(OUTCOME, effect=Effect.REMOVE)),
     ]
     names = {re.split("[#/]", fact.split(" ", 2)[1][1:-1])[-1].split("-")[0] for fact in facts}

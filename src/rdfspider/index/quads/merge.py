@@ -11,16 +11,15 @@ import logging
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from hashlib import blake2b
 
 import pyoxigraph
 from pyoxigraph import DefaultGraph, Literal, NamedNode, RdfFormat, Store
+from xxhash import xxh3_128_hexdigest
 
 from rdfspider.archive.outcomes import NEVER, Effect, Outcome, OutcomeStamp, make_stamp, parse_stamp
 from rdfspider.index.quads.provenance import (
     CONTENT,
     DUE,
-    STATEMENTS,
     URL,
     VISIT,
     describe_content,
@@ -28,6 +27,7 @@ from rdfspider.index.quads.provenance import (
     describe_visit,
     end_visit,
     is_of_visit,
+    read_content,
     read_due,
 )
 from rdfspider.vocabulary.terms import CURSORS_GRAPH, FETCHES_GRAPH, SAME_GRAPH, fold_statements, is_about_blank
@@ -74,7 +74,7 @@ class News:
         """Compute the triples and their digest."""
         page = self.content if self.content and self.content.effect == Effect.REPLACE else None
         self.triples = fold_statements(page.statements, page.url) if page else []
-        self.digest = blake2b(_write_lines("", self.triples), digest_size=12).hexdigest()
+        self.digest = xxh3_128_hexdigest(_write_lines("", self.triples))
 
 
 @dataclass(slots=True)
@@ -145,7 +145,7 @@ def _plan_removal(graph: str, known: _Known) -> _Change:
     stamp = make_stamp(outcome)
     facts = [fact for fact in known.facts if is_of_visit(fact)]
     if known.visit == last:
-        facts = end_visit(facts, stamp)
+        facts = end_visit(graph, facts)
     return _Change(graph, known.facts, facts + describe_content(outcome, stamp, 0, ""), [])
 
 
@@ -182,7 +182,7 @@ def _plan_change(store: Store, graph: str, news: News) -> _Change | None:
     if not is_new_visit and content is None and due == known.due:
         return None
     facts = (
-        describe_visit(news.visit, news.visit_stamp)
+        describe_visit(news.visit, news.visit_stamp, max(known.content, news.content_stamp))
         if is_new_visit
         else [fact for fact in known.facts if is_of_visit(fact)]
     )
@@ -334,15 +334,15 @@ def _read_facts(store: Store, graph: str) -> _Known:
         known.facts.append(f"<{graph}> {fact.predicate} {fact.object}")
         if isinstance(fact.object, Literal):
             if fact.predicate.value == CONTENT:
-                known.content = parse_stamp(fact.object.value)
+                known.content, known.statements_digest = read_content(fact.object.value)
             elif fact.predicate.value == VISIT:
                 known.visit = parse_stamp(fact.object.value)
-            elif fact.predicate.value == STATEMENTS:
-                known.statements_digest = fact.object.value
             elif fact.predicate.value == DUE:
                 known.due = read_due(fact.object.value)
             elif fact.predicate.value == URL:
                 known.url = fact.object.value
+    if known.visit == NEVER:
+        known.visit = known.content
     return known
 
 

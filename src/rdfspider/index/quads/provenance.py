@@ -1,34 +1,36 @@
-"""An Outcome enters, triples about the fetch of its page leave: time, size, syntaxes, and the position in the archive.
+"""An Outcome enters, triples about the fetch of its page leave: time, status, syntaxes, and the position in the archive.
 
 They have two parts, because a page's content and its last visit may come from different outcomes: a 304 answer is a visit
-without content. `docs/provenance.md` lists the triples.
+without content. `docs/provenance.md` lists the triples. Each is in six indexes of the store, so what only the archive is asked
+for, what the others imply, and what is usual is left out.
 """
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
-from rdfspider.archive.outcomes import Effect, Outcome, OutcomeStamp
-from rdfspider.codes import Reason
+from rdfspider.archive.outcomes import Effect, Outcome, OutcomeStamp, parse_stamp
+from rdfspider.codes import Reason, VerdictState
 from rdfspider.urls import valid_iri
 from rdfspider.vocabulary.prefixes import DCTERMS, PROV, VOID, XSD
 from rdfspider.vocabulary.terms import VOCABULARY, make_graph_iri, quoted
 
 URL = f"{VOCABULARY}url"
 CONTENT, VISIT = f"{VOCABULARY}content", f"{VOCABULARY}visit"
-"""The stamps of the outcomes that the two parts come from."""
-STATEMENTS = f"{VOCABULARY}statements"
-"""A digest of what the page states."""
+"""The stamps of the outcomes that the two parts come from. That of the visit is left out where it is the same; that of the
+content has a digest of what the page states before it."""
+VISITED = f"{VOCABULARY}visited"
+"""When the page was last requested; every page has it."""
 DUE = f"{VOCABULARY}unavailableAfter"
 """When the page is due for removal. It belongs to both parts: a visit without new content may still set it."""
 
 _HTTP = "http://www.w3.org/2011/http#"
-_VISITED = f"{VOCABULARY}visited"
 _STATUS = f"{_HTTP}statusCodeValue"
 _VERDICT, _REASON, _ERROR = f"{VOCABULARY}verdict", f"{VOCABULARY}reason", f"{VOCABULARY}error"
-_OF_VISIT = frozenset((VISIT, _VISITED, _STATUS, _VERDICT, _REASON, _ERROR))
+_OF_VISIT = frozenset((VISIT, VISITED, _STATUS, _VERDICT, _REASON, _ERROR))
 # Titles can be as long as pages.
 _MAX_TEXT_CHARS = 1000
+_DIGEST_END = ": "
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -37,14 +39,18 @@ def is_of_visit(fact: str) -> bool:
     return fact.split(" ", 2)[1][1:-1] in _OF_VISIT
 
 
-def describe_visit(outcome: Outcome, stamp: OutcomeStamp) -> list[str]:
-    """When the page was last requested, and the result, as triples without graph and dot."""
+def describe_visit(outcome: Outcome, stamp: OutcomeStamp, content: OutcomeStamp) -> list[str]:
+    """When the page was last requested, and the result, as triples without graph and dot. `content` is the stamp of what the
+    page's content comes from."""
     facts = _Facts(outcome.url)
-    facts.add(VISIT, quoted(str(stamp)))
-    facts.add(_VISITED, _write_time(outcome.time))
+    if stamp != content:
+        facts.add(VISIT, quoted(str(stamp)))
+    facts.add(VISITED, _write_time(outcome.time))
     facts.add_number(_STATUS, outcome.status)
-    facts.add_text(_VERDICT, outcome.verdict)
-    facts.add_text(_REASON, outcome.reason)
+    if outcome.verdict != VerdictState.DONE:
+        facts.add_text(_VERDICT, outcome.verdict)
+    if outcome.reason != Reason.FETCHED:
+        facts.add_text(_REASON, outcome.reason)
     facts.add_text(_ERROR, outcome.error)
     return facts.triples
 
@@ -62,31 +68,31 @@ def read_due(literal: str) -> float:
     return datetime.fromisoformat(literal).timestamp()
 
 
-def end_visit(facts: Iterable[str], stamp: OutcomeStamp) -> list[str]:
+def read_content(literal: str) -> tuple[OutcomeStamp, str]:
+    """The stamp of a page's content, and the digest of what it states, which a page that is gone has not, of a literal that
+    `describe_content` wrote."""
+    digest, end, stamp = literal.partition(_DIGEST_END)
+    return (parse_stamp(stamp), digest) if end and " " not in digest else (parse_stamp(literal), "")
+
+
+def end_visit(graph: str, facts: Iterable[str]) -> list[str]:
     """The facts of the visit that brought a page, changed as if the page had been `noindex` then."""
-    changed = {VISIT: quoted(str(stamp)), _REASON: quoted(Reason.NOINDEX)}
-    ended = []
-    for fact in facts:
-        page, predicate, term = fact.split(" ", 2)
-        ended.append(f"{page} {predicate} {changed.get(predicate[1:-1], term)}")
-    return ended
+    kept = [fact for fact in facts if fact.split(" ", 2)[1][1:-1] not in (VISIT, _REASON)]
+    return [*kept, f"<{graph}> <{_REASON}> {quoted(Reason.NOINDEX)}"]
 
 
 def describe_content(outcome: Outcome, stamp: OutcomeStamp, triples: int, statements_digest: str) -> list[str]:
     """What the page was when it was last read, or that it was gone."""
     facts = _Facts(outcome.url)
-    facts.add(CONTENT, quoted(str(stamp)))
     if outcome.effect != Effect.REPLACE:
+        facts.add(CONTENT, quoted(str(stamp)))
         facts.add(f"{PROV}invalidatedAtTime", _write_time(outcome.time))
         return facts.triples
+    facts.add(CONTENT, quoted(f"{statements_digest}{_DIGEST_END}{stamp}"))
     facts.add(f"{PROV}generatedAtTime", _write_time(outcome.time))
     facts.add_text(f"{DCTERMS}format", outcome.media_type)
     facts.add_text(f"{DCTERMS}language", outcome.language)
     facts.add_text(f"{DCTERMS}title", outcome.title)
-    facts.add_number(f"{DCTERMS}extent", outcome.body_bytes or 0)
-    facts.add_text(f"{VOCABULARY}digest", outcome.digest)
-    facts.add_text(f"{VOCABULARY}etag", outcome.etag)
-    facts.add_text(f"{VOCABULARY}lastModified", outcome.last_modified)
     facts.add_iris(f"{VOCABULARY}canonical", (outcome.canonical,))
     facts.add_iris(f"{VOCABULARY}redirectedFrom", outcome.redirected_from)
     facts.add_iris(f"{VOCABULARY}duplicateOf", (outcome.duplicate_of,))
@@ -94,8 +100,8 @@ def describe_content(outcome: Outcome, stamp: OutcomeStamp, triples: int, statem
         facts.add_text(f"{VOCABULARY}warc", outcome.payload.segment)
         facts.add(f"{VOCABULARY}warcOffset", _write_number(outcome.payload.offset))
     facts.add_number(f"{VOID}triples", triples)
-    facts.add_text(STATEMENTS, statements_digest)
-    facts.add_counts("syntax", ((syntax, text.count("\n")) for syntax, text in outcome.statements.items()))
+    for syntax in outcome.statements:
+        facts.add_text(f"{VOCABULARY}syntax", syntax)
     facts.add_counts("problem", ((problem.code, problem.count) for problem in outcome.problems))
     return facts.triples
 
@@ -131,7 +137,7 @@ class _Facts:
                 self.add(predicate, f"<{found.value}>")
 
     def add_counts(self, kind: str, counts: Iterable[tuple[str, int]]) -> None:
-        """Add names and how often each occurred: `vocab#syntax "jsonld"` and `vocab#syntax-jsonld 12`."""
+        """Add names and how often each occurred: `vocab#problem "iri-dropped"` and `vocab#problem-iri-dropped 12`."""
         sums: dict[str, int] = {}
         for name, count in counts:
             sums[name] = sums.get(name, 0) + count

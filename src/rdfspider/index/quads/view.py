@@ -17,7 +17,7 @@ from rdfspider.archive.outcomes import Outcome
 from rdfspider.errors import InUseError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.quads.merge import NOT_PAGES, News, find_next_due, merge_pages, remove_due, remove_pages
-from rdfspider.index.quads.provenance import URL, VISIT
+from rdfspider.index.quads.provenance import URL, VISITED
 from rdfspider.index.quads.snapshots import can_read_newest, is_behind, note_change, remove_old, take_snapshot
 from rdfspider.index.view import Cursors
 from rdfspider.vocabulary.prefixes import OWL
@@ -95,7 +95,7 @@ class QuadView:
         self._finish_writing()
         with self._change() as store:
             urls = {graph.value: graph.value for graph in store.named_graphs() if isinstance(graph, NamedNode)}
-            for predicate in (VISIT, URL):
+            for predicate in (VISITED, URL):
                 for fact in store.quads_for_pattern(None, NamedNode(predicate), None, _FETCHES):
                     if isinstance(fact.subject, NamedNode) and isinstance(fact.object, Literal):
                         urls[fact.subject.value] = fact.object.value if predicate == URL else fact.subject.value
