@@ -3,10 +3,10 @@
     python benchmarks/distinct_pages.py CORPUS FOLDER [--pages N] [--seed N]
 
 A real page becomes the pages of one or more sites. The words of its title and its prose are replaced by others of pages in the
-same language, wherever they occur: in text, in `meta` elements and in JSON-LD, so that a headline is still the title. Prices,
-counts and identifiers have other digits, and the page's own URL and site are those under which it will be served. What is said
-of the site itself (its organisation, its search box) stays the same on all of its pages, as it does on real ones. FOLDER gets
-the form of CORPUS, for `web.py`; page N belongs to host N // 20.
+same language and script, wherever they occur: in text, in `meta` elements and in JSON-LD, so that a headline is still the
+title. Prices, counts and identifiers have other digits, and the page's own URL and site are those under which it will be
+served. What is said of the site itself (its organisation, its search box) stays the same on all of its pages, as it does on
+real ones. FOLDER gets the form of CORPUS, for `web.py`; page N belongs to host N // 20.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import sys
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
+from unicodedata import name
 from urllib.parse import urlsplit
 from zlib import crc32
 
@@ -39,6 +40,8 @@ _PROSE_CHARS = 60
 _OF_SITE = ("Organization", "WebSite", "NewsMediaOrganization", "Corporation", "BreadcrumbList", "SearchAction")
 _NAMES = ("name", "headline", "description", "text", "articleBody", "reviewBody", "alternativeHeadline", "keywords")
 _NUMBERS = re.compile("price|sku|gtin|mpn|productid|identifier|count|calories", re.IGNORECASE)
+Vocabulary = dict[tuple[str, str], list[str]]
+"""Words by language and script: some pages have text in another language than they say."""
 
 
 class Page(NamedTuple):
@@ -57,10 +60,11 @@ def write_pages(corpus: Path, folder: Path, pages: int, seed: int) -> None:
     (folder / "pages").mkdir(parents=True)
     hosts = -(-pages // PAGES_PER_HOST)
     with multiprocessing.get_context("spawn").Pool(2) as pool:
-        pools: dict[str, set[str]] = {}
+        pools: dict[tuple[str, str], set[str]] = {}
         for language, words in pool.imap_unordered(partial(_list_words, corpus), entries, 8):
-            pools.setdefault(language, set()).update(words)
-        vocabulary = {language: sorted(words) for language, words in pools.items()}
+            for word in words:
+                pools.setdefault((language, _find_script(word)), set()).add(word)
+        vocabulary = {key: sorted(words) for key, words in pools.items()}
         write = partial(_write_hosts, corpus, folder, vocabulary, pages, seed)
         chosen = [(entry, range(at, hosts, len(entries))) for at, entry in enumerate(entries) if at < hosts]
         for _ in pool.imap_unordered(write, chosen, 4):
@@ -89,6 +93,11 @@ def _list_words(corpus: Path, entry: dict[str, Any]) -> tuple[str, set[str]]:
     return _find_language(html), _find_words(html) if is_utf8 else set()
 
 
+def _find_script(word: str) -> str:
+    """The script of a word, as the name of its first letter begins."""
+    return "LATIN" if word.isascii() else name(word[0], "").partition(" ")[0]
+
+
 def _find_words(html: str) -> set[str]:
     """The words of the title and of the prose."""
     words: set[str] = set()
@@ -104,17 +113,18 @@ def _find_words(html: str) -> set[str]:
 def _write_hosts(
     corpus: Path,
     folder: Path,
-    vocabulary: dict[str, list[str]],
+    vocabulary: Vocabulary,
     pages: int,
     seed: int,
     chosen: tuple[dict[str, Any], range],
 ) -> None:
     entry, hosts = chosen
     page = _cut(*_read(corpus, entry), entry["url"] or "")
-    words = vocabulary.get(page.language) or ["word"]
     for host in hosts:
         for number in range(host * PAGES_PER_HOST, min((host + 1) * PAGES_PER_HOST, pages)):
-            body = _write(page, words, f"{seed} {number}", f"h{host}.test", f"http://h{host}.test/corpus/{number}.html")
+            body = _write(
+                page, vocabulary, f"{seed} {number}", f"h{host}.test", f"http://h{host}.test/corpus/{number}.html"
+            )
             (folder / f"pages/{number}.html.gz").write_bytes(gzip.compress(body, 1, mtime=0))
 
 
@@ -173,24 +183,25 @@ def _mark_data(data: Any, words: set[str], key: str) -> Any:
     return data
 
 
-def _write(page: Page, words: list[str], seed: str, host: str, url: str) -> bytes:
+def _write(page: Page, vocabulary: Vocabulary, seed: str, host: str, url: str) -> bytes:
     """Write one of the pages that a page stands for."""
     known: dict[str, str] = {"own": url, "site": host}
     pieces = [page.fixed[0]]
     for old, after in zip(page.varied, page.fixed[1:], strict=True):
         new = known.get(old)
         if new is None:
-            new = known[old] = _replace(old, words, seed)
+            new = known[old] = _replace(old, page.language, vocabulary, seed)
         pieces += (new, after)
     html = "".join(pieces)
     return html.encode("utf-8", "replace") if page.is_utf8 else html.encode("latin-1", "replace")
 
 
-def _replace(old: str, words: list[str], seed: str) -> str:
+def _replace(old: str, language: str, vocabulary: Vocabulary, seed: str) -> str:
     number = crc32(f"{seed} {old}".encode())
     if old.isdecimal():
         digits = str(number).rjust(10, "7")
         return "".join(chr(ord("1") + int(digit) % 9) for digit in (digits * (len(old) // 10 + 1))[: len(old)])
+    words = vocabulary.get((language, _find_script(old))) or [old]
     new = words[number % len(words)]
     return new.capitalize() if old[:1].isupper() else new.lower()
 

@@ -18,6 +18,8 @@ UNSPACED = re.compile(
 """Scripts whose words spaces do not separate: Thai, Lao, Burmese, Khmer, Japanese, Chinese, Korean."""
 _NEAR = bytes({*range(256)} - {0xCC, 0xCD, 0xD2, *range(0xD6, 0xE2), *range(0xE3, 0xF1)})
 """UTF-8 bytes that begin neither a character of a script without spaces nor a combining mark."""
+_SPACED = bytes(range(0xE0))
+"""UTF-8 bytes that begin no character of a script without spaces."""
 _MARK_CODES = (*range(0x300, 0x2000), *range(0x3000, 0x10000))
 """Where combining marks are, except those for symbols; beyond, patterns are slow, and only dead scripts have marks."""
 MAX_START = 32
@@ -63,21 +65,22 @@ def normalise_text(text: str) -> str:
 
 def split_scripts(text: str) -> tuple[str, list[str]]:
     """Return the normalised text with spaces in place of runs of scripts without spaces, and these runs."""
-    text, is_far = _normalise(text)
-    return (UNSPACED.sub(" ", text), UNSPACED.findall(text)) if is_far else (text, [])
+    text, far = _normalise(text)
+    runs = UNSPACED.findall(text) if far.translate(None, _SPACED) else []
+    return (UNSPACED.sub(" ", text) if runs else text), runs
 
 
-def _normalise(text: str) -> tuple[str, bool]:
-    """Return the normalised text, and whether it may have scripts without spaces."""
+def _normalise(text: str) -> tuple[str, bytes]:
+    """Return the normalised text, and the first bytes of characters that may be of scripts without spaces."""
     if text.isascii():
-        return text, False
+        return text, b""
     # The quick checks come first: a pattern search in each text is the slowest step. A no-break space and an ellipsis separate
     # words in any form, so they stay as they are, and the text need not be kept twice.
     if not is_normalized("NFKC", text.replace("\xa0", " ").replace("…", " ")):
         # Line by line, because few lines need it.
         text = "\n".join(line if is_normalized("NFKC", line) else normalize("NFKC", line) for line in text.split("\n"))
-    is_far = bool(text.encode("utf-8", "replace").translate(None, _NEAR))
-    return _find_marks().sub("", text) if is_far else text, is_far
+    far = text.encode("utf-8", "replace").translate(None, _NEAR)
+    return _find_marks().sub("", text) if far else text, far
 
 
 @cache
@@ -166,14 +169,14 @@ class _Stemmer:
         """Return the stems of words."""
         stems = self._stems
         try:
-            return {stems[word] for word in words}
+            return set(map(stems.__getitem__, words))
         except KeyError:
             new = [word for word in words if word not in stems]
         if len(stems) + len(new) > _MAX_STEMMED_WORDS:
             stems = self._stems = {}
             new = list(words)
         stems.update(zip(new, self._analyzer.analyze(" ".join(new)), strict=True))
-        return {stems[word] for word in words}
+        return set(map(stems.__getitem__, words))
 
 
 @cache
