@@ -4,7 +4,6 @@ Every command asks for them, so nothing here imports what runs them (`transforms
 """
 
 import re
-from importlib import metadata
 
 from rdfspider.config import Transform
 
@@ -19,6 +18,9 @@ FUNCTION = re.compile(r"\w+(?:\.\w+)*:\w+(?:\.\w+)*")
 
 def installed_transforms() -> tuple[Transform, ...]:
     """The transforms that installed packages provide, in order of media type and function."""
+    # Imported here, because it imports much, and the processes of a crawl are told their settings.
+    from importlib import metadata
+
     found = {
         Transform(name=f"{point.value} for {point.name}", media_type=point.name.lower(), function=point.value)
         for point in metadata.entry_points(group=ENTRY_POINTS)

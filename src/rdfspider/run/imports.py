@@ -35,7 +35,7 @@ from rdfspider.errors import USAGE_EXIT, RdfspiderError, UsageError
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.store import is_damage, is_disk_error
 from rdfspider.judge.judgement import apply_judgement, judge_directives
-from rdfspider.processes.module_process import ModuleProcess
+from rdfspider.processes.module_process import ModuleProcess, calm_collector
 from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, Supervisor
 from rdfspider.records import Capture, Finished, Lease, Verdict
@@ -337,7 +337,9 @@ def main() -> None:
     order: ImportOrder = pickle.load(sys.stdin.buffer)
     domains = load_domains(order.folder, order.config.crawl.shards)
     try:
-        asyncio.run(Importer(order, domains).run())
+        importer = Importer(order, domains)
+        calm_collector()
+        asyncio.run(importer.run())
     except Exception as error:
         frontier = frontier_folder(order.folder, order.number)
         is_damaged = is_damage(error, frontier)
