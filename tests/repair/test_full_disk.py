@@ -8,16 +8,22 @@ import gc
 import math
 import os
 import random
+import re
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tests.commands.test_serve import fetch, find_port
 from tests.repair.damages import HOSTS, SEED, copy_crawl, crawled, damage, read_quads, resolve_all
 
 from command_line import run_line
 from disks import leave_room, mount_disk
+from waiting import PATIENCE_S, wait_until
 from web import Crawling, Site, Web, check_archives, crawl, read_outcomes
 
 CASES = int(os.environ.get("TEST_FULL_DISKS", 1))
@@ -221,6 +227,7 @@ def test_questions_need_no_room(master: Master, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_begun", [False, True])
 def test_a_crawl_waits_and_has_the_same_in_the_end(master: Master, tmp_path: Path, is_begun: bool) -> None:
+    """One that is continued has a site beside it, which answers all the time."""
     flags = [SEED, "--scope", "any", "--delay", 0, "--shards", 2, *resolve_all(master.web)]
     settings = {"run_min_free_bytes": 0, "index_enabled": "true"}
     if is_begun:
@@ -232,7 +239,8 @@ def test_a_crawl_waits_and_has_the_same_in_the_end(master: Master, tmp_path: Pat
                 shutil.copytree(tmp_path / "begun", folder)
             leave_room(disk, *room)
             try:
-                code = run_short(master, disk, flags, settings)
+                has_site = is_begun and (CASES > 1 or room.free_files > max(FEW_FILES))
+                code = run_short(disk, flags, settings, has_site=has_site)
                 if code:
                     if is_crawl(folder):
                         check_whole(folder)
@@ -246,14 +254,20 @@ def test_a_crawl_waits_and_has_the_same_in_the_end(master: Master, tmp_path: Pat
                 raise
 
 
-def run_short(master: Master, disk: Path, flags: list[object], settings: dict[str, object]) -> int:
+def run_short(disk: Path, flags: list[object], settings: dict[str, object], *, has_site: bool) -> int:
     """Run a crawl on a disk until it has ended, or until it waits; then give it room, and return its exit code."""
     logs = disk.with_name("logs")
     logs.mkdir(exist_ok=True)
-    with Crawling(disk / "crawl", *flags, **settings, crawl_pages=0, logs=logs) as crawling:
-        crawling.wait_until(lambda: "is suspended" in crawling.stderr())
+    site_flags = ("--serve", "--port", find_port()) if has_site else ()
+    with Crawling(disk / "crawl", *flags, *site_flags, **settings, crawl_pages=0, logs=logs) as crawling:
+        crawling.wait_until(lambda: "is suspended" in crawling.stderr() or "the site stays" in crawling.stderr())
+        if has_site:
+            check_site(crawling)
         is_over = crawling.process.poll() is not None
         leave_room(disk, DISK_BYTES)
+        if has_site and crawling.wait_until(lambda: "the site stays" in crawling.stderr()):
+            check_site(crawling)
+            crawling.process.send_signal(signal.SIGINT)
         code = crawling.wait()
         told = crawling.stderr()
     for path in logs.iterdir():
@@ -261,3 +275,45 @@ def run_short(master: Master, disk: Path, flags: list[object], settings: dict[st
     check_end(Ended(code, told))
     assert not code or is_over or "`rdfspider index" in told, f"there was room, but it has ended with {code}: {told}"
     return code
+
+
+def check_site(crawling: Crawling) -> None:
+    """Check that the site of a crawl answers, if it has come so far."""
+    found = re.search(r"the site is at (http://127\.0\.0\.1:\d+/)", crawling.stderr())
+    if found and crawling.process.poll() is None:
+        answers = [fetch(found[1] + path) for path in ("", "monitor", "search?q=thing")]
+        # It goes with a crawl that ends with an error.
+        assert answers == [200] * 3 or (0 in answers and crawling.wait()), answers
+
+
+@pytest.mark.skipif(CASES == 1, reason="it takes a whole demo a case: TEST_FULL_DISKS=N")
+def test_a_demo_waits_and_has_the_same_in_the_end(tmp_path: Path) -> None:
+    for room in list_rooms("demo", 12_000_000, 48):
+        with mount_disk(tmp_path / "disk", DISK_BYTES) as disk:
+            leave_room(disk, *room)
+            try:
+                ended = run_demo(disk)
+                if ended.code:
+                    ended = run_demo(disk)
+                assert ended.code == 0, ended.told
+                check_whole(disk / "crawl")
+            except BaseException as error:
+                error.add_note(f"a demo with {room}")
+                raise
+
+
+def run_demo(disk: Path) -> Ended:
+    """Run a demo on a disk until it has ended, or until it waits; then give it room."""
+    said = disk.with_name("said")
+    command = [sys.executable, "-m", "rdfspider", "demo", "--no-site", "--dir", str(disk / "crawl")]
+    with said.open("wb") as stream:
+        demo = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stream, stderr=stream)
+    try:
+        wait_until(lambda: demo.poll() is not None or b"is suspended" in said.read_bytes())
+        leave_room(disk, DISK_BYTES)
+        ended = Ended(demo.wait(PATIENCE_S), said.read_text())
+    finally:
+        demo.kill()
+        demo.wait()
+    check_end(ended)
+    return ended

@@ -245,6 +245,20 @@ def test_an_indexer_that_is_given_up_slows_nobody(tmp_path: Path) -> None:
     assert watch.find_slow_reason() == ""
 
 
+@pytest.mark.parametrize("is_written", [True, False])
+def test_an_index_whose_last_status_could_not_be_written_may_lack_pages(tmp_path: Path, is_written: bool) -> None:
+    """As on a full disk: the status before that says that all is well."""
+    if not is_written:
+        IndexPaths(tmp_path).status.mkdir(parents=True)
+    watch = IndexWatch(tmp_path, Config())
+    watch.finish()
+    asyncio.run(watch.run())
+    watch.look()
+    assert watch.status is not None
+    expected = "" if is_written else "index: the indexer could not write its last status"
+    assert watch.status.incomplete == expected
+
+
 def test_an_indexer_that_hangs_slows_shards_and_is_started_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -90,7 +90,12 @@ def demo(
             # Only when everything else is known to work.
             _remove(folder)
             typer.echo(f"rdfspider: the demo's sites are at {server.web.start} while it runs", err=True)
-            found = _create(server, folder)
+            try:
+                found = _create(server, folder)
+            except OSError:
+                # As on a full disk: what is there is no crawl yet, and would be nobody's for the next demo.
+                _remove(folder)
+                raise
             if site:
                 site.start()
             code = run_crawl(found)

@@ -11,10 +11,19 @@ import pickle
 from pathlib import Path
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from rdfspider.config import Config
 from rdfspider.errors import USAGE_EXIT, UsageError
 from rdfspider.index.layout import IndexPaths, check_index, has_index
-from rdfspider.index.status import IndexState, IndexStatus, load_index_status, prolong_lag, read_index_status
+from rdfspider.index.status import (
+    IndexState,
+    IndexStatus,
+    ViewStatus,
+    load_index_status,
+    prolong_lag,
+    read_index_status,
+)
 from rdfspider.processes.module_process import ModuleProcess
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, Supervisor
 
@@ -66,6 +75,8 @@ class IndexWatch:
         self._is_finishing = False
         self._is_leaving = False
         self._is_given_up = False
+        self._is_end_unknown = False
+        """Whether the indexer could not write down with what it has ended, as on a full disk."""
         self._slowed = ""
         self.error = ""
         """Why the crawl cannot be indexed; a user has to decide what to do."""
@@ -89,6 +100,8 @@ class IndexWatch:
         status = load_index_status(self._paths)
         if status is None or self._supervisor.pid != status.pid or self._is_leaving:
             self.status = read_index_status(self._paths) or self.status
+            if self._is_end_unknown:
+                self.status = _doubt(self.status or IndexStatus(IndexState.ENDED))
             return
         # The last status of an indexer that could not open its views says why; it has not begun.
         self.has_begun = self.has_begun or status.is_running
@@ -125,12 +138,20 @@ class IndexWatch:
 
     def _judge_exit(self, ended: Exit) -> Fate:
         if ended.code == 0 and self._is_finishing:
+            self._is_end_unknown = not (self._is_leaving or self._has_told_end())
             return Fate.OVER
         if ended.code == USAGE_EXIT and not self._is_leaving:
             self._is_given_up = True
             self.error = "the index cannot be made; --no-index crawls without it"
             return Fate.OVER
         return Fate.WORKED if ended.has_recovered else Fate.FAILED
+
+    def _has_told_end(self) -> bool:
+        """Whether the last status is that of the indexer's end, or of another one, which goes on."""
+        last, now = load_index_status(self._paths), read_index_status(self._paths)
+        if last is None or now is None or self._process is None:
+            return False
+        return now.is_running if last.pid != self._process.pid else not last.is_running
 
     async def _start(self) -> ModuleProcess:
         order = IndexOrder(self._paths.folder, self._config, self._is_finishing)
@@ -154,3 +175,10 @@ def encode_order(order: IndexOrder) -> bytes:
     """Encode an order for the indexer's stdin: its length, then its bytes. The pipe stays open afterwards."""
     body = pickle.dumps(order)
     return len(body).to_bytes(LENGTH_BYTES) + body
+
+
+def _doubt(status: IndexStatus) -> IndexStatus:
+    """The last status that an indexer could write before it ended: what has come since may be missing in its views."""
+    problem = "the indexer could not write its last status"
+    views = status.views or (ViewStatus("index"),)
+    return replace(status, views=tuple(replace(view, problem=view.problem or problem) for view in views))
