@@ -67,7 +67,7 @@ NOT_IN_RECORD = {"time", "source", "offset", "end", "effect", "statements", "tex
 
 
 def test_what_is_written_is_read_back() -> None:
-    block = write_metadata(FULL, [Link("http://g.example/"), Link("http://h.example/", "nofollow")]).decode()
+    block = write_metadata(FULL, [Link("http://g.example/"), Link("http://h.example/", "nofollow")])
     attributes = {field.name for field in fields(Outcome)} - NOT_IN_RECORD
     assert read_metadata(block) == {name: getattr(FULL, name) for name in attributes}
 

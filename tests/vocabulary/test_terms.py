@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from pyoxigraph import BlankNode, RdfFormat
 
 import rdfspider
+from rdfspider.vocabulary.prefixes import RDF
 from rdfspider.vocabulary.terms import (
     FETCHES_GRAPH,
     blank_prefix,
@@ -90,6 +91,40 @@ def test_texts_of_literals_stay(text, end):
 def test_no_line_is_an_exception(line):
     for triple in fold(line, f"_:a {line}", f"<http://x/> <http://p/> {line} <{PAGE}> ."):
         assert len(triple.split(" ", 2)) == 3
+
+
+USUAL = [
+    '<https://schema.org/a> <https://schema.org/name> "A <b> ."@en-US',
+    f"{own_label()} <{RDF}type> <http://www.schema.org/Person>",
+    f"<http://x/> <http://p/> {own_label()}",
+    f"_:other <{RDF}type> _:other",
+    '<http://x/> <http://p/> "1"^^<https://schema.org/Date>',
+    '<genid:a/n1> <http://p/> "a  b"',
+]
+
+
+def test_lines_as_extraction_writes_them_are_read_like_any_others():
+    usual = "".join(f"{triple} <{PAGE}> .\n" for triple in USUAL)
+    folded = fold_statements({"rdfa": usual}, PAGE)
+    assert len(folded) == len(USUAL)
+    assert fold_statements({"rdfa": f"{usual}# a comment\n"}, PAGE) == folded
+    assert fold_statements({"rdfa": usual.replace(f" <{PAGE}> .\n", "\t.\n")}, PAGE) == folded
+
+
+@pytest.mark.parametrize(
+    "triple",
+    [
+        "",
+        "<http://x/>",
+        "<http://x/> <http://p/>",
+        " <http://p/> <http://x/>",
+        "<http://x/>  <http://x/>",
+        "<http://x/> <http://p/> ",
+    ],
+)
+def test_a_line_without_three_terms_costs_itself_alone(triple):
+    other = f"<http://x/> <http://p/> <http://y/> <{PAGE}> .\n"
+    assert fold_statements({"rdfa": f"{other}{triple} <{PAGE}> .\n"}, PAGE) == ["<http://x/> <http://p/> <http://y/>"]
 
 
 def test_labels_that_extraction_did_not_give_are_nodes_of_their_page_alone():

@@ -109,7 +109,7 @@ def read_fetch(path: Path, offset: int) -> Outcome | None:
             block: bytes = record.reader.read(_MAX_FIELDS_BYTES)
     except (OSError, ValueError, UsageError):
         return None
-    return _make_outcome(_Metadata(offset, key, read_metadata(block.decode("utf-8", "replace")), []), 0, "", 0.0)
+    return _make_outcome(_Metadata(offset, key, read_metadata(block), []), 0, "", 0.0)
 
 
 class _Conversion(NamedTuple):
@@ -197,11 +197,11 @@ def _read_record(record: WarcRecord, position: int, max_block_bytes: int) -> _Me
     block: bytes = record.reader.read(expected) if expected else b""
     if len(block) < expected:
         raise ValueError(f"the record is cut short: {len(block)} of {expected} bytes")
-    text = block.decode("utf-8", "replace")
     if kind == WarcRecordType.metadata:
-        return _Metadata(position, key, read_metadata(text), [])
+        return _Metadata(position, key, read_metadata(block), [])
     is_data = (headers.get("Content-Type") or "").startswith("application/n-quads")
-    return _Conversion(key, (headers.get("X-Crawler-Syntax") or "rdf") if is_data else "", text)
+    syntax = (headers.get("X-Crawler-Syntax") or "rdf") if is_data else ""
+    return _Conversion(key, syntax, block.decode("utf-8", "replace"))
 
 
 def _make_outcome(found: _Metadata, end: int, source: str, now: float) -> Outcome:

@@ -131,8 +131,13 @@ _WRITERS: tuple[tuple[str, Callable[[Any], Any], bool], ...] = tuple(
     (field.name, field.write, isinstance(field, _Repeated)) for field in _FIELDS
 )
 _read_attributes = attrgetter(*(field.attribute for field in _FIELDS))
-_ONCE = {field.name: field for field in _FIELDS if isinstance(field, _Row) and field.read}
-_OFTEN = {field.name: field for field in _FIELDS if isinstance(field, _Repeated) and field.read}
+_ONCE = frozenset(field.name for field in _FIELDS if isinstance(field, _Row) and field.read)
+# And every page is read by these: the attribute, what reads a value that is not plain text, and whether there may be several.
+_READERS: dict[str, tuple[str, Callable[[str], Any] | None, bool]] = {
+    field.name: (field.attribute, None if field.read is str else field.read, isinstance(field, _Repeated))
+    for field in _FIELDS
+    if field.read
+}
 
 
 def write_metadata(outcome: Outcome, links: Sequence[Link]) -> bytes:
@@ -145,7 +150,7 @@ def list_fields(outcome: Outcome) -> dict[str, str]:
     return {name: value for name, value in _list_fields(outcome) if value and name in _ONCE}
 
 
-def read_metadata(block: str) -> dict[str, Any]:
+def read_metadata(block: bytes) -> dict[str, Any]:
     """Read the attributes of an Outcome from the block of a metadata record; those without a field are left out."""
     found: dict[str, Any] = {}
     lines, outlinks = _split_lines(block)
@@ -158,11 +163,12 @@ def read_metadata(block: str) -> dict[str, Any]:
                 found["target"] = target
             elif relation := rest.partition(_RELATION)[2]:
                 found.setdefault("relations", {})[target] = relation
-        elif (field := _ONCE.get(name)) is not None:
-            if field.attribute not in found and field.read:
-                found[field.attribute] = field.read(value)
-        elif (repeated := _OFTEN.get(name)) is not None and repeated.read:
-            found[repeated.attribute] = (*found.get(repeated.attribute, ()), repeated.read(value))
+        elif (reader := _READERS.get(name)) is not None:
+            attribute, read, is_repeated = reader
+            if is_repeated:
+                found[attribute] = (*found.get(attribute, ()), read(value) if read else value)
+            elif attribute not in found:
+                found[attribute] = read(value) if read else value
     found["outlinks"] = tuple(dict.fromkeys(outlinks))
     return found
 
@@ -225,18 +231,18 @@ def _list_fields(outcome: Outcome) -> list[Field]:
     return found
 
 
-def _split_lines(block: str) -> tuple[list[str], list[str]]:
+def _split_lines(block: bytes) -> tuple[list[str], list[str]]:
     """Return the lines of a metadata record without its plain links, and the targets of those.
 
     A page has some dozen fields and hundreds of links, most of them plain and consecutive (`write_links`): one split separates
-    these, without a step per link.
+    these, without a step per link. Links are ASCII, and are decoded apart from titles: texts of ASCII alone are split faster.
     """
-    head, mark, tail = block.partition(_LINK_START)
-    *plain, rest = tail.split(_PLAIN_END + _LINK_START)
-    lines = head.split(_LINE_END)
-    if tail.count(_LINE_END) != len(plain) + rest.count(_LINE_END):
+    head, mark, tail = block.partition(_LINK_START.encode())
+    lines, links = head.decode("utf-8", "replace").split(_LINE_END), tail.decode("utf-8", "replace")
+    *plain, rest = links.split(_PLAIN_END + _LINK_START)
+    if links.count(_LINE_END) != len(plain) + rest.count(_LINE_END):
         # Other lines are between the links, as in the record of a redirect.
-        return block.split(_LINE_END), []
+        plain, rest = [], links
     if mark:
         lines += (_LINK_START + rest)[2:].split(_LINE_END)
     return lines, plain

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import BinaryIO, Self, TypeVar, cast
 
 from fastwarc.stream_io import GzipReader, WarcReader, ZstdReader
-from fastwarc.warc import ArchiveIterator, WarcRecord
+from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from rdfspider.archive.segments import find_committed_length
 from rdfspider.errors import UsageError
@@ -260,5 +260,8 @@ def begins_gzip_record(data: mmap.mmap | bytes, position: int) -> bool:
 
 def _check_header(record: WarcRecord) -> None:
     """Check for the header fields that every record has (WARC 1.1, 5.1)."""
+    if record.content_length and record.record_type != WarcRecordType.no_type:
+        # Both were there; to look for them takes longer.
+        return
     if not (record.headers.contains_key("WARC-Type") and record.headers.contains_key("Content-Length")):
         raise ValueError("the record's header is cut short")

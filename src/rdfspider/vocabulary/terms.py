@@ -6,7 +6,7 @@ classes (`spellings.py`).
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 from urllib.parse import quote, unquote
@@ -55,6 +55,10 @@ _UNESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _NOT_IN_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 _UNSAFE = re.compile('["\\\\\x00-\x1f\x7f\ud800-\udfff]')
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+
+# Folded properties, classes, and kinds of literals that are remembered; pages can state ones of any length.
+_MAX_FOLDED = 8192
+_MAX_FOLDED_CHARS = 512
 
 Triple = tuple[str, str, str]
 """Subject, predicate and object, as in the indexes."""
@@ -198,51 +202,57 @@ def _disguise(url: str) -> str:
     return f"{DISGUISED}{blake2b(url.encode('utf-8', 'replace'), digest_size=16).hexdigest()}"
 
 
-def _needs_folding(text: str) -> bool:
-    return (
-        "_:" in text
-        or "https://schema.org/" in text
-        or "://www.schema.org/" in text
-        or GENID in text
-        or "\\" in text
-        or '"@' in text
-    )
-
-
 class Fold(dict[str, str]):
     """A cache of one page's terms: maps IRIs and blank nodes to their form in the indexes."""
 
     def __init__(self, statements: Mapping[str, str], url: str) -> None:
         super().__init__()
-        self._end = f" <{make_graph_iri(url)}> ."
+        self._end = f" <{make_graph_iri(url)}> .\n"
         self._own = {blank_prefix(url, syntax)[3:-1] for syntax in statements}
         self._foreign = blank_prefix(url, "")[3:-1]
 
     def read(self, nquads: str) -> list[Triple]:
         """Return the triples of one syntax, with repetitions; lines that are not triples are skipped."""
+        lines = nquads.split(self._end)
+        if not lines.pop() and len(lines) == nquads.count("\n"):
+            try:
+                return self._read_usual(lines)
+            except (ValueError, IndexError):
+                # Not all lines have three terms.
+                pass
+        return self._read_others(nquads)
+
+    def _read_usual(self, lines: list[str]) -> list[Triple]:
+        """Read lines as extraction writes them, with one space between terms, without graph and end. ValueError or IndexError if
+        a term is missing. Every page passes here, so all is in one loop."""
         triples: list[Triple] = []
-        end, end_length = self._end, len(self._end)
-        is_plain = not _needs_folding(nquads)
+        for line in lines:
+            subject, predicate, obj = line.split(" ", 2)
+            predicate = _PREDICATES[predicate]
+            if obj[0] != '"':
+                obj = self[obj]
+                if predicate == RDF_TYPE_TERM:
+                    obj = _CLASSES[obj]
+            elif obj[-1] != '"':
+                end = obj.rindex('"') + 1
+                if (folded := _KINDS[kind := obj[end:]]) != kind:
+                    obj = obj[:end] + folded
+            triples.append((self[subject], predicate, obj))
+        return triples
+
+    def _read_others(self, nquads: str) -> list[Triple]:
+        """Read lines of any form."""
+        triples: list[Triple] = []
+        end = self._end[:-1]
         for line in nquads.split("\n"):
             if line.endswith(end):
-                parts = line[:-end_length].split(" ", 2)
-                if len(parts) != 3 or not all(parts):
-                    continue
-                subject, predicate, obj = parts
-            elif parsed := _LINE.fullmatch(line):
-                subject, predicate, obj = parsed[1], parsed[2], parsed[3]
+                parts = line[: -len(end)].split(" ", 2)
+                usual = " ".join(parts) if len(parts) == 3 and all(parts) else ""
             else:
-                continue
-            predicate = _fold_predicate(predicate)
-            if not is_plain:
-                subject = self[subject]
-                if obj[0] != '"':
-                    obj = self[obj]
-                elif obj[-1] != '"':
-                    obj = self._fold_literal(obj)
-            if predicate == RDF_TYPE_TERM and obj[0] == "<":
-                obj = f"<{fold_class_name(obj[1:-1])}>"
-            triples.append((subject, predicate, obj))
+                parsed = _LINE.fullmatch(line)
+                usual = " ".join(parsed.group(1, 2, 3)) if parsed else ""
+            if usual:
+                triples += self._read_usual([usual])
         return triples
 
     def __missing__(self, term: str) -> str:
@@ -254,14 +264,6 @@ class Fold(dict[str, str]):
             folded = self._name_blank(term[2:])
         self[term] = folded
         return folded
-
-    def _fold_literal(self, term: str) -> str:
-        """Fold a literal with a datatype or a language."""
-        if term[-1] == ">":
-            text, _, datatype = term.rpartition("^^")
-            return f"{text}^^{self[datatype]}"
-        text, _, language = term.rpartition("@")
-        return f"{text}@{language.lower()}"
 
     def _name_blank(self, label: str) -> str:
         """Name a blank node: labels that extraction gave on this page are kept, any other is made unique to this page."""
@@ -287,7 +289,35 @@ def _unescape(found: re.Match[str]) -> str:
     return chr(code) if is_character and not _NOT_IN_IRI.match(chr(code)) else found[0]
 
 
-@lru_cache(maxsize=8192)
 def _fold_predicate(term: str) -> str:
-    """Fold a property; nearly all pages use the same few thousand."""
+    if not term:
+        raise ValueError("there is no predicate")
     return f"<{fold_name(_fold_stated(term)[1:-1])}>"
+
+
+def _fold_class(term: str) -> str:
+    return f"<{fold_class_name(term[1:-1])}>"
+
+
+def _fold_kind(kind: str) -> str:
+    """Fold the datatype or language after a literal's text."""
+    return f"^^{_fold_stated(kind[2:])}" if kind.startswith("^^") else kind.lower()
+
+
+class _Folded(dict[str, str]):
+    """The folded form of terms; nearly all pages use the same few thousand. For any number of threads."""
+
+    def __init__(self, fold: Callable[[str], str]) -> None:
+        super().__init__()
+        self._fold = fold
+
+    def __missing__(self, term: str) -> str:
+        folded = self._fold(term)
+        if len(term) < _MAX_FOLDED_CHARS:
+            if len(self) >= _MAX_FOLDED:
+                self.clear()
+            self[term] = folded
+        return folded
+
+
+_PREDICATES, _CLASSES, _KINDS = _Folded(_fold_predicate), _Folded(_fold_class), _Folded(_fold_kind)

@@ -219,10 +219,11 @@ def _write_changes(store: Store, changes: list[_Change]) -> None:
         _update(store, _delete(part, unheld))
     loads = list(_share_out(((change.graph, change.added) for change in changes), _MAX_BULK_TRIPLES))
     for number, part in enumerate(loads, 1):
-        lines = b"".join(_write_lines(graph, triples) for graph, triples in part)
-        # The last load includes the facts of new pages, because a load becomes visible as a whole.
-        facts = _write_facts(change for change in changes if not change.old_facts) if number == len(loads) else b""
-        store.bulk_load(lines + facts, RdfFormat.N_QUADS)
+        lines = [_write_lines(graph, triples) for graph, triples in part]
+        if number == len(loads):
+            # The last load includes the facts of new pages, because a load becomes visible as a whole.
+            lines.append(_write_facts(change for change in changes if not change.old_facts))
+        store.bulk_load(b"".join(lines), RdfFormat.N_QUADS)
     _update(store, *_replace_facts([change for change in changes if change.old_facts or not loads]))
 
 
