@@ -53,5 +53,14 @@ class UnansweredError(RdfspiderError):
 
 def is_full_disk(error: BaseException) -> bool:
     """Whether an error, of the system or of a store, says that there is no room: the disk is full, or a quota is used up."""
-    codes = (errno.ENOSPC, errno.EDQUOT)
+    return _has_code(error, errno.ENOSPC, errno.EDQUOT)
+
+
+def is_shortage(error: BaseException) -> bool:
+    """Whether an error, of the system or of a store, says that there is no room or no file descriptor: it may pass, and nothing is
+    damaged."""
+    return is_full_disk(error) or _has_code(error, errno.EMFILE, errno.ENFILE)
+
+
+def _has_code(error: BaseException, *codes: int) -> bool:
     return getattr(error, "errno", None) in codes or any(os.strerror(code) in str(error) for code in codes)

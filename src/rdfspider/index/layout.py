@@ -19,7 +19,7 @@ mycrawl/
 from dataclasses import dataclass
 from pathlib import Path
 
-from rdfspider.errors import OtherVersionError, UnindexedError, UnreadableError
+from rdfspider.errors import OtherVersionError, UnindexedError, UnreadableError, is_shortage
 
 VERSION = 3
 """The version of the layout. An index of another version is refused until it is rebuilt."""
@@ -144,5 +144,7 @@ def _read_version(paths: IndexPaths) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
+        if is_shortage(error):
+            raise
         reason = getattr(error, "strerror", None) or error
         raise UnreadableError(f"{paths.version}: {reason}; {advise_rebuild(paths.folder)}") from error

@@ -357,6 +357,40 @@ def test_a_full_disk_is_an_error_that_may_pass_and_nothing_is_lost(tmp_path: Pat
     assert len(dump_index(tmp_path)) == 40
 
 
+SPARE = """
+import gc, os, resource, sys
+from pathlib import Path
+from rdfspider.index.layout import IndexPaths, check_index
+from rdfspider.index.log.follower import is_passing
+from rdfspider.index.text.view import TextView
+paths = IndexPaths(Path(sys.argv[1]))
+while (last := os.open(os.devnull, os.O_RDONLY)) < 100:
+    pass
+for spare in range(40):
+    gc.collect()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (last + 1 + spare, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+    try:
+        check_index(paths)
+        TextView(paths).close()
+    except Exception as error:
+        print(is_passing(error), type(error).__name__, error)
+    else:
+        print("opened")
+        break
+"""
+
+
+def test_a_lack_of_descriptors_is_no_damage(tmp_path: Path) -> None:
+    """Whichever file cannot be opened for that."""
+    index(tmp_path, [ada("https://a.example/")], [ada("https://b.example/", "Poet")])
+    IndexPaths(tmp_path).version.write_text(f"{VERSION}\n")
+    command = [sys.executable, "-c", SPARE, tmp_path]
+    *failures, last = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert last == "opened"
+    assert any("text" in line for line in failures)
+    assert all(line.startswith("True ") for line in failures), failures
+
+
 def test_words_are_found_in_timestamps_scripts_without_spaces_and_nested_names(tmp_path: Path) -> None:
     html = (
         '<title>東京タワーの本</title><script type="application/ld+json">{"@context": "https://schema.org", "@type": "Book",'

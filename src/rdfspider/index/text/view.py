@@ -34,7 +34,7 @@ from msgspec.structs import replace
 
 from rdfspider.archive.outcomes import Effect, Outcome, make_stamp
 from rdfspider.domains import Domains, bundled_suffix_list
-from rdfspider.errors import UnreadableError, UsageError, is_full_disk
+from rdfspider.errors import UnreadableError, UsageError, is_shortage
 from rdfspider.index.entities.contributions import URN, PageReading, read_page
 from rdfspider.index.identity.evidence import list_claims
 from rdfspider.index.identity.splits import SplitRules
@@ -112,6 +112,8 @@ class TextView:
             self._ledger.close()
             if not isinstance(error, ValueError):
                 raise
+            if is_shortage(error):
+                raise _pass_error(error) from error
             raise UnreadableError(f"{paths.text} is damaged: {error}; {advise_rebuild(paths.folder)}") from error
         self._fresh: dict[bytes, Mention | None] = {}
         self._fresh_pages: set[str] = set()
@@ -398,7 +400,7 @@ def _open_index(paths: IndexPaths) -> tantivy.Index:
     try:
         index = tantivy.Index(build_schema(), path=str(paths.text))
     except ValueError as error:
-        if is_full_disk(error):
+        if is_shortage(error):
             raise _pass_error(error) from error
         raise UsageError(f"{paths.text} cannot be opened: {error}; {advise_rebuild(paths.folder)}") from error
     register_tokenizers(index)
