@@ -57,7 +57,7 @@ def is_full_disk(error: BaseException) -> bool:
 
 
 def is_shortage(error: BaseException) -> bool:
-    """Whether an error, of the system or of a store, says that there is no room or no file descriptor; then nothing is damaged."""
+    """Whether an error, of the system or of a store, tells of no room or no file descriptor, so nothing is damaged."""
     return is_full_disk(error) or _has_code(error, errno.EMFILE, errno.ENFILE)
 
 
