@@ -4,6 +4,7 @@ Invalid input gets one line and exit code 2, an interrupt 130; never a traceback
 together they import every library that rdfspider uses, and `rdfspider --version` need not wait for that.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -72,6 +73,10 @@ def load_command(name: str) -> Any:
     module, _, attribute = COMMANDS[name][0].partition(":")
     with end_at_interrupt():
         found = getattr(import_module(f"rdfspider.commands.{module}"), attribute)
+    if not gc.isenabled():
+        # All that `__main__.py` and this have imported stays until the end.
+        gc.freeze()
+        gc.enable()
     # A command with subcommands, such as `filter`, is already a parser.
     if not isinstance(found, typer.Typer):
         parser = typer.Typer(**_STYLE)
