@@ -257,6 +257,33 @@ def test_killed_at_any_instant_it_ends_as_if_nothing_had_happened(tmp_path: Path
     assert dump(tmp_path / "killed") == dump(tmp_path / "whole")
 
 
+def test_an_entity_is_put_off_while_pages_of_its_site_say_nothing_new_of_it(tmp_path: Path) -> None:
+    view = TextView(IndexPaths(tmp_path))
+
+    def apply(*outcomes: Outcome) -> int:
+        view.apply(outcomes)
+        view.commit({"log": 1})
+        return find_cards(tmp_path, "kind:entity")[0].sources
+
+    assert apply(ada("https://a.example/1")) == 1
+    assert apply(ada("https://a.example/2"), ada("https://a.example/3")) == 1
+    assert view.has_deferred
+    assert apply(ada("https://a.example/4")) == 4, "four times as many"
+    assert apply(ada("https://a.example/5")) == 4
+    assert apply(ada("https://b.example/1")) == 6, "another site"
+    assert apply(ada("https://b.example/2", "Poet")) == 7, "another statement"
+    assert apply(ada("https://b.example/3", "Poet")) == 7
+    assert apply(ada("https://b.example/3", "Poet", 2.0)) == 8, "a page that is replaced may have said more"
+    assert apply(ada("https://b.example/4", "Poet")) == 8
+    view.forget(lambda url: url == "https://a.example/1")
+    assert apply() == 8, "nothing of a forgotten page stays"
+    assert "https://a.example/1" not in {page.url for page in find_cards(tmp_path, "kind:entity")[0].pages}
+    assert apply(ada("https://b.example/5", "Poet")) == 8
+    rest(view)
+    assert find_cards(tmp_path, "kind:entity")[0].sources == 9
+    view.close()
+
+
 def test_a_page_that_cannot_be_read_stops_no_other(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     whole = ada("https://fine.example/")
     nquads = next(iter(whole.statements.values()))

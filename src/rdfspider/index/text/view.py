@@ -10,7 +10,8 @@ Reading continues at tantivy's cursors. If the process is killed
   pages have no outcome to read again: their documents are in `gone`, and are deleted on start;
 - after tantivy's commit: entities still noted as dirty are built again, with the same result.
 
-An entity with many sources is rebuilt when their number has changed by a tenth. Until then it is deferred, or until there is
+An entity with many sources is rebuilt when their number has changed by a tenth, and one of which new pages say only what others
+have said, as the pages of a site do of its owner, when they are four times as many. Until then it is deferred, or until there is
 nothing else to do, so that a page costs the same however many others describe the same entity.
 
 No content of a page stops the view: what cannot be indexed is logged and left out.
@@ -66,6 +67,10 @@ _REST_S = 1.0
 _DEFERRED_A_STEP = 100
 _GROWTH = 10
 """An entity with many sources is rebuilt when their number has changed by one in so many."""
+_REPEATED_GROWTH = 4
+"""An entity of which new pages say nothing new is rebuilt when it has so many times as many sources."""
+_MAX_SAID = 50_000
+"""Entities for which it is remembered what the last page said."""
 _MAX_LANGUAGE = 40
 """Longer texts are not language tags."""
 _SEGMENT_FILE = re.compile(r"[0-9a-f]{32}(\.\d+)?\.[a-z]+")
@@ -118,6 +123,12 @@ class TextView:
         self._fresh: dict[bytes, Mention | None] = {}
         self._fresh_pages: set[str] = set()
         self._fresh_chars = 0
+        self._said: dict[bytes, int] = {}
+        """The hash of what the last page said of an entity."""
+        self._changed: set[bytes] = set()
+        """Entities of which a page has said something new since the last commit."""
+        self._has_lost = False
+        """Whether a page was removed or replaced since then."""
         self._waiting: list[tuple[str, str]] = []
         """Pending changes: the id of a document to delete, or a document to add."""
         self._waiting_chars = 0
@@ -153,7 +164,7 @@ class TextView:
 
     def forget(self, is_forgotten: Callable[[str], bool]) -> None:
         """Remove all pages whose URL is forgotten."""
-        self._has_applied = True
+        self._has_applied = self._has_lost = True
         for url in self._ledger.forget_pages(is_forgotten):
             self._delete_page(url)
 
@@ -163,7 +174,7 @@ class TextView:
         self._has_applied |= self._ledger.set_merging(self._is_merging, self._splits.load())
         is_resting = not self._has_applied
         settled = self._ledger.settle_sources()
-        now = {each.entity: each.sources for each in settled if not _can_wait(each.sources, each.built)}
+        now = {each.entity: each.sources for each in settled if not self._can_wait(each)}
         # An entity that was never built has no old document to delete.
         new = {each.entity for each in settled if not each.built}.difference(self._dirty)
         alone = self._join(settled, now)
@@ -188,7 +199,8 @@ class TextView:
         self._fresh.clear()
         self._fresh_pages.clear()
         self._fresh_chars = 0
-        self._has_applied = False
+        self._changed.clear()
+        self._has_applied = self._has_lost = False
 
     def close(self) -> None:
         """Close; outcomes that were not committed are read again later."""
@@ -227,17 +239,20 @@ class TextView:
                 self._drop_fresh(outcome.url)
                 reading.facts.claims = list_claims(reading.contributions, self._domains.domain)
                 self._ledger.put_page(outcome, stamp.content, host, site, reading, known)
+                self._has_lost |= known is not None
+                self._compare(reading, site)
                 self._keep_fresh(outcome, host, site, reading, text)
             self._write(make_page_id(outcome.url), document, is_new=known is None)
         else:
             if is_new:
+                self._has_lost = True
                 self._ledger.remove_page(outcome, host, site, known)
             self._delete_page(outcome.url)
 
     def _remove_due(self) -> None:
         """Remove pages whose time to be removed has come (`unavailable_after`)."""
         while urls := self._ledger.list_due(time.time(), _DEFERRED_A_STEP):
-            self._has_applied = True
+            self._has_applied = self._has_lost = True
             for url in urls:
                 if (known := self._ledger.find_page(url)) is not None:
                     outcome = Outcome(url, known.time, "", 0, 0, Effect.REMOVE, digest=known.digest)
@@ -273,6 +288,35 @@ class TextView:
             else:
                 page = (outcome.url, host, site, outcome.language, outcome.time)
                 self._fresh[entity] = Mention(*page, contribution, split=about)
+
+    def _compare(self, reading: PageReading, site: str) -> None:
+        """Note of which entities a page says something else than the last page that named them, or is of another site."""
+        if len(self._said) > _MAX_SAID:
+            self._said.clear()
+        for entity, one in reading.contributions.items():
+            told = (
+                one.types,
+                one.labels,
+                one.description,
+                one.image,
+                one.url,
+                one.values,
+                one.parts,
+                one.links,
+                one.date,
+            )
+            said = hash((told, one.role, site))
+            if self._said.get(entity) != said:
+                self._said[entity] = said
+                self._changed.add(entity)
+
+    def _can_wait(self, each: Settled) -> bool:
+        """Whether an entity need not be rebuilt at once: it had and has many sources, and few are new; or they only repeat what
+        others said."""
+        if min(each.sources, each.built) > MAX_MENTIONS and abs(each.sources - each.built) * _GROWTH < each.built:
+            return True
+        is_repeated = each.entity not in self._changed and not self._has_lost
+        return is_repeated and each.built <= each.sources < each.built * _REPEATED_GROWTH
 
     def _drop_fresh(self, url: str) -> None:
         """Read everything from the ledger until the next commit, if a page whose contributions are in memory is replaced."""
@@ -388,11 +432,6 @@ class TextView:
         if self._writer is None:
             raise OSError("the text index is closed")
         return self._writer
-
-
-def _can_wait(sources: int, built: int) -> bool:
-    """Return whether an entity had and has so many sources, and so few changes, that it need not be rebuilt at once."""
-    return min(sources, built) > MAX_MENTIONS and abs(sources - built) * _GROWTH < built
 
 
 def _open_index(paths: IndexPaths) -> tantivy.Index:
