@@ -25,6 +25,7 @@ import struct
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +72,7 @@ _REPEATED_GROWTH = 4
 """An entity of which new pages say nothing new is rebuilt when it has so many times as many sources."""
 _MAX_SAID = 50_000
 """Entities for which it is remembered what the last page said."""
+_read_said = attrgetter("role", "types", "labels", "description", "image", "url", "values", "parts", "links", "date")
 _MAX_LANGUAGE = 40
 """Longer texts are not language tags."""
 _SEGMENT_FILE = re.compile(r"[0-9a-f]{32}(\.\d+)?\.[a-z]+")
@@ -245,7 +247,7 @@ class TextView:
             self._write(make_page_id(outcome.url), document, is_new=known is None)
         else:
             if is_new:
-                self._has_lost = True
+                self._has_lost |= known is not None
                 self._ledger.remove_page(outcome, host, site, known)
             self._delete_page(outcome.url)
 
@@ -294,18 +296,7 @@ class TextView:
         if len(self._said) > _MAX_SAID:
             self._said.clear()
         for entity, one in reading.contributions.items():
-            told = (
-                one.types,
-                one.labels,
-                one.description,
-                one.image,
-                one.url,
-                one.values,
-                one.parts,
-                one.links,
-                one.date,
-            )
-            said = hash((told, one.role, site))
+            said = hash((_read_said(one), site))
             if self._said.get(entity) != said:
                 self._said[entity] = said
                 self._changed.add(entity)
