@@ -38,6 +38,17 @@ def test_the_last_resort_is_detection() -> None:
     assert (text, charset) == (russian, "windows-1251")
 
 
+@pytest.mark.skipif(IS_SECOND_PARSER, reason="the second parser detects nothing")
+@pytest.mark.parametrize(
+    ("charset", "words"),
+    [("windows-1251", "Съешь ещё этих мягких"), ("shift_jis", "これは日本語の文章です"), ("gbk", "这是一个中文的句子")],
+)
+def test_few_words_between_much_markup_are_detected(charset: str, words: str) -> None:
+    markup = "<div class='a'>plain</div>" * 500
+    text = f"{markup}<p>{words}</p>{markup}<p>{words}</p>{markup}"
+    assert decode_body(text.encode(charset), None, True)[0] == text
+
+
 def test_bytes_that_are_wrong_are_replaced_and_told() -> None:
     text, charset, valid = decode_body(b"a\xffb", "utf-8", is_markup=True)
     assert (text, charset, valid) == ("a\ufffdb", "utf-8", False)

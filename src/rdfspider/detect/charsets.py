@@ -18,6 +18,11 @@ _UTF32_BOMS = ((b"\x00\x00\xfe\xff", "utf-32-be"), (b"\xff\xfe\x00\x00", "utf-32
 _XML_DECLARATION = re.compile(rb"""\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']\s*([A-Za-z0-9._:\-]+)""")
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([a-z0-9._:\-]+)""")
 
+_CONTEXT_BYTES = 32
+_BEYOND_ASCII = re.compile(
+    rb"[\x80-\xff](?:[\x00-\x7f]{0,%d}+[\x80-\xff])*+[\x00-\x7f]{0,%d}" % (_CONTEXT_BYTES, _CONTEXT_BYTES)
+)
+
 # Labels by which the WHATWG means a wider encoding than Python does.
 _WIDER = {
     **dict.fromkeys(("ascii", "iso-8859-1", "iso8859-1", "latin1", "us-ascii"), "windows-1252"),
@@ -48,9 +53,18 @@ def decode_body(body: bytes, header_charset: str | None, is_markup: bool) -> tup
         try:
             return body.decode("utf-8"), "utf-8", True
         except UnicodeDecodeError:
-            found = None if IS_SECOND_PARSER else detect_encoding(body[:DETECT_BYTES]).encoding
-            charset = _known(found) or "windows-1252"
+            charset = _detect(body[:DETECT_BYTES]) or "windows-1252"
     return _decode(body[bom_bytes:], charset)
+
+
+def _detect(start: bytes) -> str | None:
+    """The encoding that bytes beyond ASCII suggest; of all others, which take most of the time, only the nearest are read."""
+    if IS_SECOND_PARSER:
+        return None
+    if b"\0" not in start:
+        runs = _BEYOND_ASCII.finditer(start)
+        start = b"".join([start[max(run.start() - _CONTEXT_BYTES, 0) : run.end()] for run in runs])
+    return _known(detect_encoding(start).encoding)
 
 
 def _read_bom(body: bytes) -> tuple[str | None, int]:

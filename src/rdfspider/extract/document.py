@@ -109,8 +109,9 @@ def read_links(tree: Document, base: str, max_links: int, problems: Problems) ->
     heads = [element for element in tree.select("link[href][rel]") if _may_have_data(element)]
     frames = tree.select("iframe[src]") + tree.select("frame[src]")
     hrefs = list(map(Element.attr, anchors + heads, repeat("href"))) + list(map(Element.attr, frames, repeat("src")))
-    targets = resolve_links(base, {href for href in hrefs if href and href[0] != "#"})
-    found = (targets.get(href or "") for href in hrefs)
+    targets: dict[str | None, str | None] = {}
+    targets.update(resolve_links(base, [href for href in set(hrefs) if href and href[0] != "#"]))
+    found = map(targets.get, hrefs)
     links = _read_anchors(anchors, found)
     for element in heads:
         if target := next(found):
@@ -213,6 +214,11 @@ def _read_anchors(anchors: list[Element], targets: Iterator[str | None]) -> list
 
 def is_unfollowed(relation: str) -> bool:
     """Whether a link with this `rel` is not to be followed."""
+    return _has_unfollowed(relation) if len(relation) <= _MAX_WORD_CHARS else _has_unfollowed.__wrapped__(relation)
+
+
+@lru_cache(maxsize=1024)
+def _has_unfollowed(relation: str) -> bool:
     return not _UNFOLLOWED.isdisjoint(relation.lower().split())
 
 

@@ -6,6 +6,7 @@ walked in Python. Items are kept in a queue instead of a recursion, since `itemr
 
 import re
 from collections import deque
+from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import quote
 
@@ -44,6 +45,8 @@ _PROPERTIES = "[itemprop],[itemprop-reverse]"
 _CYCLE = "an item is a property of itself through itemref"
 _CYCLE_STEPS = 512
 
+# Names of properties are shorter.
+_USUAL_CHARS = 100
 _FRAGMENT_SAFE = "!$&'()*+,;=:@/?-._~%"
 
 
@@ -59,10 +62,11 @@ class _Item(NamedTuple):
 
 def extract_microdata(tree: Document, content: Content, out: Statements, registry: _Registry = REGISTRY) -> None:
     """Add the statements of every top-level item, and of the items in them."""
-    marked = tree.select(f"[itemscope],{_PROPERTIES}")
-    scopes = [element for element in marked if element.attr("itemscope") is not None]
-    if scopes:
-        _ItemReader(tree, marked, out, registry).read(scopes)
+    if tree.select_one("[itemscope]") is None:
+        return
+    marked = tree.select(f":is([itemscope],{_PROPERTIES})")
+    scopes = [element for element in marked if element.matches("[itemscope]")]
+    _ItemReader(tree, marked, out, registry).read(scopes)
 
 
 class _ItemReader:
@@ -80,7 +84,7 @@ class _ItemReader:
         self.languages: dict[Element, str | None] = {}
         self.referred: dict[Element, list[Element]] = {}
         for number, element in enumerate(marked):
-            if element.attr("itemprop") is None and element.attr("itemprop-reverse") is None:
+            if not element.matches(_PROPERTIES):
                 continue
             parent = element.parent
             owner = parent.closest("[itemscope]") if isinstance(parent, Element) else None
@@ -182,7 +186,7 @@ class _ItemReader:
     def _write_property(self, item: _Item, element: Element, waiting: deque[_Item]) -> None:
         """Step 9: one element's value, under each of its names."""
         names, reverse_names = element.attr("itemprop"), element.attr("itemprop-reverse")
-        if element.attr("itemscope") is not None:
+        if element.matches("[itemscope]"):
             value, is_new = self._subject(element)
             if is_new:
                 waiting.append(_Item(element, value, item.type, item.vocabulary, item))
@@ -207,11 +211,12 @@ class _ItemReader:
         """Section 5.4: the property's IRI."""
         if _ABSOLUTE.match(name):
             return self.out.iri(name)
+        escaped = _escape_usual(name) if len(name) < _USUAL_CHARS else _escape_usual.__wrapped__(name)
         if item.vocabulary is None:
             page = self.out.base.partition("#")[0]
-            return self.out.iri(f"{page}#{quote(name, safe=_FRAGMENT_SAFE)}")
+            return self.out.iri(f"{page}#{escaped}")
         joint = "" if item.vocabulary.endswith(("/", "#")) else "#"
-        return self.out.iri(item.vocabulary + joint + quote(name, safe=_FRAGMENT_SAFE))
+        return self.out.iri(item.vocabulary + joint + escaped)
 
     def _expand(self, name: str, item: _Item, value: str) -> None:
         """Section 5.6: vocabulary expansion by the registry."""
@@ -259,6 +264,12 @@ def _own_language(element: Element) -> str | None:
     """@lang, or @xml:lang, which means the same in XHTML and is harmless in HTML."""
     language = element.attr("lang")
     return element.attr("xml:lang") if language is None else language
+
+
+@lru_cache(maxsize=4096)
+def _escape_usual(name: str) -> str:
+    """The name as a part of an IRI; cached, since many pages use the same properties."""
+    return quote(name, safe=_FRAGMENT_SAFE)
 
 
 def _is_above(element: Element, item: _Item) -> bool:

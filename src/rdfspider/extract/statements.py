@@ -25,6 +25,7 @@ MAX_LANGUAGE_CHARS = 100
 """Characters of a language tag; no registered one is half as long, and that of an element is repeated with every text in it."""
 
 
+_STRING = f"<{XSD}string>"
 # A line of N-Quads in the default graph that is certainly valid; the terms of all others are checked one by one.
 _PART = r"[A-Za-z0-9\-._~!$&'()*+,;=:@/]*+(?:%[0-9A-Fa-f]{2}[A-Za-z0-9\-._~!$&'()*+,;=:@/]*+)*+"
 _IRI = rf"<https?://[A-Za-z0-9.\-]++(?:/{_PART})?+(?:\?{_PART})?+(?:\#{_PART})?+>"
@@ -67,6 +68,8 @@ class Statements:
     __slots__ = (
         "_blanks",
         "_count",
+        "_end",
+        "_max_quads",
         "_prefix",
         "_room",
         "_url",
@@ -95,6 +98,8 @@ class Statements:
         self._room = MAX_STATEMENT_CHARS
         self.page = graph_term(url)
         """The page as a term: the subject of statements about it, and the name of its graph."""
+        self._end = f" {self.page} ."
+        self._max_quads = config.max_quads
         self._url = url
         self._prefix = ""
         self._blanks: dict[str, str] = {}
@@ -102,7 +107,13 @@ class Statements:
 
     def add(self, subject: str, predicate: str, obj: str) -> None:
         """Add one triple of finished terms."""
-        self._append(f"{subject} {predicate} {obj} {self.page} .")
+        # As `_append`, without a call for each of a page's hundred lines.
+        line = f"{subject} {predicate} {obj}{self._end}"
+        self._room -= len(line)
+        if self._room >= 0 and len(self.lines) < self._max_quads:
+            self.lines.append(line)
+        else:
+            self._refuse()
 
     def add_parsed(self, quads: Iterable[Quad], scope: str = "") -> None:
         """Add the quads of an RDF parser, which may be a lenient one: terms are checked, blank nodes are renamed.
@@ -170,7 +181,7 @@ class Statements:
             text = text[: self.config.max_literal_chars]
         term = quoted(text)
         if datatype:
-            return term if datatype == f"<{XSD}string>" else f"{term}^^{datatype}"
+            return term if datatype == _STRING else f"{term}^^{datatype}"
         if language:
             tag = language.strip().replace("_", "-")
             if len(tag) <= MAX_LANGUAGE_CHARS and is_language(tag):
@@ -188,9 +199,13 @@ class Statements:
 
     def _append(self, line: str) -> None:
         self._room -= len(line)
-        if self._room >= 0 and len(self.lines) < self.config.max_quads:
+        if self._room >= 0 and len(self.lines) < self._max_quads:
             self.lines.append(line)
-        elif not self.full:
+        else:
+            self._refuse()
+
+    def _refuse(self) -> None:
+        if not self.full:
             self.full = True
             self.problem("too-many-quads", f"only the first {len(self.lines)} quads were kept")
 

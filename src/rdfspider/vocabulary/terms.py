@@ -11,6 +11,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from urllib.parse import quote, unquote
 
+import msgspec
 from pyoxigraph import Literal
 
 from rdfspider.urls import valid_iri
@@ -76,9 +77,14 @@ def is_language(tag: str) -> bool:
 
 def quoted(text: str) -> str:
     """Quote text for N-Quads; lone surrogates, which cannot be encoded, become U+FFFD."""
-    if _UNSAFE.search(text):
-        text = _UNSAFE.sub(_escape, text)
-    return f'"{text}"'
+    # Except for rare control characters, JSON has the same escapes, and its encoder is native.
+    try:
+        term = msgspec.json.encode(text).decode()
+    except UnicodeEncodeError:
+        term = ""
+    if not term or "\x7f" in term or ("\\" in term and "\\u" in term):
+        return f'"{_UNSAFE.sub(_escape, text)}"'
+    return term
 
 
 def unescape(text: str) -> str:

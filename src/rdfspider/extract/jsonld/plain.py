@@ -77,7 +77,9 @@ def write_plain(roots: list[dict[str, Any]], out: Statements) -> None:
             if (long_subject or len(key) > USUAL_CHARS) and not _may_repeat(subject, predicate, len(items), out):
                 continue
             for item in items:
-                if item.__class__ is dict:
+                if item.__class__ is str and term.kind is None:
+                    obj: str | None = out.literal(item)
+                elif item.__class__ is dict:
                     obj = _subject(item, out)
                     waiting.append((item, obj))
                 else:
@@ -145,7 +147,7 @@ def _subject(node: dict[str, Any], out: Statements) -> str | None:
     if not isinstance(identifier, str):
         out.problem("jsonld-error", "the value of @id must be a string")
         return out.blank()
-    if _KEYWORD_LIKE.fullmatch(identifier):
+    if identifier[:1] == "@" and _KEYWORD_LIKE.fullmatch(identifier):
         return out.blank()
     return _reference(identifier, out)
 
@@ -170,7 +172,7 @@ def _value(item: Any, kind: str | None, out: Statements) -> str | None:
         return None
     if item.__class__ is str:
         if kind == "@id":
-            return None if _KEYWORD_LIKE.fullmatch(item) else _reference(item, out)
+            return None if item[:1] == "@" and _KEYWORD_LIKE.fullmatch(item) else _reference(item, out)
         return out.literal(item, datatype=kind)
     datatype = kind if kind != "@id" else None
     if isinstance(item, bool):

@@ -23,6 +23,7 @@ _CONTEXT = f"<{RDFA}context>"
 _ROLE = f"<{XHV}role>"
 # Reports are for people; nobody reads more about one page.
 _MAX_REPORTS = 1000
+_BESIDE_ROLE = "[property],[typeof],[rel],[rev],[vocab]"
 _PLAIN_ID = re.compile(r"[A-Za-z0-9_\-]{1,200}")
 _TERM = re.compile(r"[^\W\d][\w.\-/\u00b7]*")
 _PREFIX = re.compile(r"[^\W\d][\w.\-\u00b7]*")
@@ -337,15 +338,7 @@ class Roles:
 
     def add_plain(self, element: Element, role: str) -> bool:
         """Add the roles of an element without other RDFa, which needs no context; False for any other element."""
-        if (
-            ":" in role
-            or element.attr("property") is not None
-            or element.attr("typeof") is not None
-            or element.attr("rel") is not None
-            or element.attr("rev") is not None
-            or element.attr("vocab") is not None
-            or self._host_language.xml_base
-        ):
+        if ":" in role or self._host_language.xml_base or element.matches(_BESIDE_ROLE):
             return False
         self.add(role, element.attr("id") or "", self._initial)
         return True

@@ -33,6 +33,7 @@ _USES_VOCABULARY = f"<{RDFA}usesVocabulary>"
 _ANNOTATIONS = frozenset({"about", "resource", "href", "src", "typeof", "property", "rel", "rev"})
 _BEYOND_CONTENT = _ANNOTATIONS - {"property"} | {"datatype", "inlist"}
 _SETTINGS = frozenset({"vocab", "prefix", "lang", "xml:lang", "xml:base"})
+_MEANT = ",".join(f"[{name}]" for name in sorted(_ANNOTATIONS | _SETTINGS)).replace(":", "\\:")
 
 
 class Walk:
@@ -99,7 +100,7 @@ class Walk:
             node = node.parent
         context = self._contexts[node] if node is not None else self._initial
         for ancestor in reversed(chain):
-            if context is not None and isinstance(ancestor, Element):
+            if context is not None and isinstance(ancestor, Element) and _may_change_context(ancestor):
                 context = self._process(ancestor, ancestor.attrs.copy(), context)
             self._contexts[ancestor] = context
         return context
@@ -386,6 +387,10 @@ class Walk:
 
     def _is_head_or_body(self, node: Element) -> bool:
         return self._host_language.head_body and node.tag.rpartition(":")[2] in ("head", "body")
+
+
+def _may_change_context(element: Element) -> bool:
+    return element.matches(_MEANT) or any(name.startswith("xmlns:") for name in element.attrs)
 
 
 def _drop_plain_relations(element: LocalElement) -> None:
