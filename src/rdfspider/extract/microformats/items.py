@@ -30,9 +30,6 @@ _MAX_CLASS_CHARS = 8_192
 _MAX_LEVELS = 64
 """Levels of nested properties: the text of each includes that of all inside it."""
 
-_USUAL_CHARS = 200
-"""Characters of a class attribute whose meaning is cached."""
-
 _SPACE = " \\t\\n\\f\\r"
 _TOKEN = re.compile(f"[^{_SPACE}]+")
 # Microformats 2 parsing, "note about class names": a vendor's prefix may have digits, all other words are lower-case letters.
@@ -110,15 +107,13 @@ def find_items(tree: Document, ignored: frozenset[str], report: Report) -> Items
     if not classic and not has_v2:
         return None
     known = _known_words(classic)
+    # Split at any white space, of which HTML has less: `_classify` looks closely at what this finds.
+    meant = {name for name in distinct if not known.isdisjoint(name.split()) or (has_v2 and _V2_PREFIX.search(name))}
     meanings: dict[str, _Classes] = {}
-    for name in distinct:
-        # The pages of a site share most of their class attributes.
-        find = _find_meaning if len(name) <= _USUAL_CHARS else _find_meaning.__wrapped__
-        meaning = find(name, known, has_v2, ignored)
-        if meaning is not None:
-            meanings[name] = meaning
     finder = _Finder(tree, report)
-    for element, name in [pair for pair in zip(elements, names, strict=True) if pair[1] in meanings]:
+    for element, name in [pair for pair in zip(elements, names, strict=True) if pair[1] in meant]:
+        if name not in meanings:
+            meanings[name] = _classify(name, known, ignored)
         if not finder.visit(element, meanings[name]):
             break
     finder.finish()
@@ -149,12 +144,7 @@ def _known_words(classic: frozenset[str]) -> frozenset[str]:
     return _VALUES | classic | {"include", *rules_of(tuple(sorted(classic | reviews))).names}
 
 
-@lru_cache(maxsize=8192)
-def _find_meaning(name: str, known: frozenset[str], has_v2: bool, ignored: frozenset[str]) -> _Classes | None:
-    """The meaning of a class attribute; None where it has none. `has_v2` is whether the page has roots of microformats 2."""
-    # Split at any white space, of which HTML has less: what follows looks closely.
-    if known.isdisjoint(name.split()) and not (has_v2 and _V2_PREFIX.search(name)):
-        return None
+def _classify(name: str, known: frozenset[str], ignored: frozenset[str]) -> _Classes:
     tokens = _TOKEN.findall(name[:_MAX_CLASS_CHARS])
     types, old = _root_names(tokens, ignored)
     matches = [_V2_PROPERTY.fullmatch(token) for token in tokens]
