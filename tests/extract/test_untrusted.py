@@ -250,18 +250,6 @@ class TestCommands:
     def test_what_does_not_end_is_killed(self, script: str) -> None:
         assert refusal(self.run("sh", "-c", script, limits=SHORT)).code == "transform-timeout"
 
-    def test_a_command_whose_caller_is_gone_ends(self, tmp_path: Path) -> None:
-        """Killed while a command sleeps, its caller can kill nobody."""
-        command = ("sh", "-c", f"echo $$ >{tmp_path}/pid; sleep 600")
-        code = f"""
-            from rdfspider.extract.untrusted import UntrustedLimits, run_command
-            run_command({command!r}, "", b"", "", "", UntrustedLimits(1, 2**30, 1000))
-            """
-        with subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)]) as caller:
-            pid = wait_until(lambda: read_pid(tmp_path / "pid"))
-            caller.kill()
-        wait_for_end(pid)
-
     def test_endless_output_is_cut_short(self) -> None:
         assert refusal(self.run("yes")).code == "transform-output-too-long"
 

@@ -43,13 +43,8 @@ RESULT_TYPES = frozenset(
 
 _HEADER_BYTES = 65536
 
-# The shell sets the limits and is then replaced by the command; in our own process, other threads forbid that. This process kills
-# the command at its timeout; should it be gone itself by then, what the shell leaves beside the command does so a little later.
-_LIMITED = (
-    '{ sleep "$3"; kill -9 -$$; } </dev/null >/dev/null 2>&1 & '
-    'ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 3; exec "$@"'
-)
-_GRACE_S = 5
+# The shell sets the limits and is then replaced by the command; in our own process, other threads forbid that.
+_LIMITED = 'ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec "$@"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +107,11 @@ def run_command(
     command: tuple[str, ...], folder: str, body: bytes, url: str, media_type: str, limits: UntrustedLimits
 ) -> Output | UntrustedRefusal:
     """Run a command with a page's bytes as its input; what it writes is the output. All its processes end with it."""
-    seconds = math.ceil(limits.seconds)
-    bounds = (limits.memory_bytes // 1024, (seconds + 1) * (os.cpu_count() or 1), seconds + _GRACE_S)
+    kibibytes, cpu_seconds = limits.memory_bytes // 1024, (math.ceil(limits.seconds) + 1) * (os.cpu_count() or 1)
     wait = wait_seconds(limits.seconds)
     try:
         child = Child(
-            ["/bin/sh", "-c", _LIMITED, "rdfspider", *map(str, bounds), *command],
+            ["/bin/sh", "-c", _LIMITED, "rdfspider", str(kibibytes), str(cpu_seconds), *command],
             keeps_errors=True,
             cwd=folder or None,
             env={**os.environ, "RDFSPIDER_URL": _clean(url), "RDFSPIDER_MEDIA_TYPE": _clean(media_type)},
