@@ -147,7 +147,8 @@ def test_what_is_worth_having_is_fetched(crawled: Crawled, host: str) -> None:
     ("host", "segment"), [("calendar.test", "calendar"), ("shop.test", "shop"), ("addresses.test", "go")]
 )
 def test_what_has_no_end_is_left_when_it_shows_the_same_again(crawled: Crawled, host: str, segment: str) -> None:
-    assert 15 < crawled.asked[host, segment] < BOUND
+    # On a busy machine more are under way when it shows.
+    assert 15 < crawled.asked[host, segment] < 2 * BOUND
 
 
 def test_filters_that_multiply_end_together(crawled: Crawled) -> None:

@@ -2,7 +2,7 @@
 leaves.
 
 A transform is chosen by media type. A function is called as `function(body: bytes, url: str, media_type: str)` and
-returns RDF as text or bytes; a command gets the bytes on its input, the rest as RDFSPIDER_URL and RDFSPIDERMEDIA_TYPE
+returns RDF as text or bytes; a command gets the bytes on its input, the rest as RDFSPIDER_URL and RDFSPIDER_MEDIA_TYPE
 in its environment, and writes RDF to its output. Both run in other processes, within limits of time and memory.
 """
 

@@ -13,7 +13,7 @@ from functools import partial
 
 from rdfspider.config import Config
 from rdfspider.disk import HeldError, hold_lock, rename_durably, write_atomically
-from rdfspider.errors import InUseError, UsageError, is_full_disk
+from rdfspider.errors import InUseError, UsageError, is_shortage
 from rdfspider.index.layout import VERSION, IndexPaths, advise_rebuild, check_index, has_index
 from rdfspider.index.ledger.reader import LedgerReader, read_same
 from rdfspider.index.log.batches import Batches
@@ -218,7 +218,7 @@ def hold_index(paths: IndexPaths) -> Iterator[None]:
             try:
                 write_atomically(paths.version, f"{VERSION}\n".encode())
             except OSError as error:
-                if is_full_disk(error):
+                if is_shortage(error):
                     raise
                 raise UsageError(f"{paths.index} cannot be made: {error.strerror}") from error
         yield
@@ -237,7 +237,7 @@ def lock_index(paths: IndexPaths) -> Iterator[None]:
     except HeldError as error:
         raise InUseError(f"{paths.folder} is being indexed already (process {str(error) or 'unknown'})") from None
     except OSError as error:
-        if is_full_disk(error):
+        if is_shortage(error):
             raise
         raise UsageError(
             f"{paths.index} cannot be written to ({error.strerror}): make it writable, or work on a copy of {paths.folder}"

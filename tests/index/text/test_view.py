@@ -284,6 +284,15 @@ def test_an_entity_is_put_off_while_pages_of_its_site_say_nothing_new_of_it(tmp_
     view.close()
 
 
+def test_a_thing_is_found_by_the_text_of_a_further_page_that_is_about_it(tmp_path: Path) -> None:
+    view = TextView(IndexPaths(tmp_path))
+    for number, word in enumerate(("engine", "bridge")):
+        view.apply([replace(ada(f"https://a.example/{number}"), title="Ada", text=f"Ada and the {word}")])
+        view.commit({"log": number})
+        assert [card.id for card in find_cards(tmp_path, f"kind:entity AND text:{word}")] == [ADA]
+    view.close()
+
+
 def test_a_page_that_cannot_be_read_stops_no_other(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     whole = ada("https://fine.example/")
     nquads = next(iter(whole.statements.values()))

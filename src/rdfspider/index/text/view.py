@@ -242,7 +242,7 @@ class TextView:
                 reading.facts.claims = list_claims(reading.contributions, self._domains.domain)
                 self._ledger.put_page(outcome, stamp.content, host, site, reading, known)
                 self._has_lost |= known is not None
-                self._compare(reading, site)
+                self._compare(reading, site, text)
                 self._keep_fresh(outcome, host, site, reading, text)
             self._write(make_page_id(outcome.url), document, is_new=known is None)
         else:
@@ -291,12 +291,13 @@ class TextView:
                 page = (outcome.url, host, site, outcome.language, outcome.time)
                 self._fresh[entity] = Mention(*page, contribution, split=about)
 
-    def _compare(self, reading: PageReading, site: str) -> None:
+    def _compare(self, reading: PageReading, site: str, text: SplitText) -> None:
         """Note of which entities a page says something else than the last page that named them, or is of another site."""
         if len(self._said) > _MAX_SAID:
             self._said.clear()
         for entity, one in reading.contributions.items():
-            said = hash((_read_said(one), site))
+            # The document of a page's main thing has its text, too.
+            said = hash((_read_said(one), site, text.shown if entity == reading.main else ""))
             if self._said.get(entity) != said:
                 self._said[entity] = said
                 self._changed.add(entity)
