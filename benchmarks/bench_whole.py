@@ -1,12 +1,14 @@
 """Crawls and indexes many distinct pages with everything on, by two checkouts in turns: processor time, pace, lag, disk, memory.
 
     python benchmarks/bench_whole.py CORPUS BEFORE AFTER [--pages N] [--turns N] [--seed N] [--scrapy-hosts N] [--web FOLDER]
+        [--together]
 
 nginx must be there. BEFORE and AFTER are the folders of two checkouts; both run with this interpreter and its libraries. The
 pages are made from those of CORPUS (`distinct_pages.py`), twenty a host, unless `--web` names a folder that has them already.
 Each turn crawls one page some times, which shows what a start takes, then all with two shards and the index, rebuilds that
 index, and crawls without it. The processor time of a page is judged, by the median of the ratios of all turns, and that of the
-starts; on a machine that others use, it is the only figure to trust.
+starts. The speed of many machines changes within minutes by more than what is to be measured: with `--together` both checkouts
+do each step at the same time, so that their ratio can be trusted; pace and lag can be trusted without it only.
 Short runs flatter: compaction and merges come later, so `--pages` should be 20,000 at least. Scrapy with extruct, which has no
 index, crawls a few hosts at the end.
 """
@@ -22,8 +24,10 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -84,8 +88,9 @@ def main() -> None:
         runs: dict[tuple[str, str], list[Run]] = {}
         with CorpusWeb(corpus, folder / "web", hosts, PAGES_PER_HOST) as web:
             for turn in range(arguments.turns):
-                for side in ("before", "after") if turn % 2 == 0 else ("after", "before"):
-                    for what, run in _run_all(web, folder / side, checkouts[side]):
+                sides = list(checkouts) if turn % 2 == 0 else list(checkouts)[::-1]
+                for group in [sides] if arguments.together else [[side] for side in sides]:
+                    for what, side, run in _run_all(web, folder, {side: checkouts[side] for side in group}):
                         runs.setdefault((what, side), []).append(run)
                         if what != "start":
                             _tell(f"{what}, {side}", run)
@@ -115,42 +120,46 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--turns", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--scrapy-hosts", type=int, default=12)
+    parser.add_argument("--together", action="store_true", help="both checkouts at the same time")
     parser.add_argument("--web", type=Path, help="a folder of pages that distinct_pages.py made")
     return parser.parse_args()
 
 
-def _run_all(web: CorpusWeb, folder: Path, checkout: Path) -> list[tuple[str, Run]]:
-    """Crawl one page, then all with the index, make the index again, and crawl without."""
-    starts = [_start(web, folder, checkout) for _ in range(1 + _STARTS)]
-    crawl = _run(checkout, _crawl_command(web, folder), folder)
-    rebuild = _run(checkout, ["index", "--dir", str(folder), "--rebuild"], folder)
-    shutil.rmtree(folder)
-    alone = _run(checkout, [*_crawl_command(web, folder), "--no-index"], folder)
-    shutil.rmtree(folder)
+def _run_all(web: CorpusWeb, folder: Path, checkouts: Mapping[str, Path]) -> Iterator[tuple[str, str, Run]]:
+    """Crawl one page some times, then all with the index, make the index again, and crawl without; all checkouts at the same
+    time. Yield what was done, by whom, and what it took."""
+    crawl = partial(_crawl_command, web)
     # The first start may have had to compile its modules.
-    return [("whole", crawl), ("rebuild", rebuild), ("crawl", alone), *(("start", run) for run in starts[1:])]
+    steps = [("", [*crawl(), "--pages", "1"])] + _STARTS * [("start", [*crawl(), "--pages", "1"])]
+    steps += [("whole", crawl()), ("rebuild", ["index", "--rebuild"]), ("crawl", [*crawl(), "--no-index"])]
+    with ThreadPoolExecutor(len(checkouts)) as pool:
+        for what, words in steps:
+            if words[0] == "crawl":
+                for side in checkouts:
+                    shutil.rmtree(folder / side, ignore_errors=True)
+            run = partial(_run, words)
+            runs = pool.map(run, checkouts.values(), (folder / side for side in checkouts))
+            for side, its_run in zip(checkouts, list(runs), strict=True):
+                if what:
+                    yield what, side, its_run
+    for side in checkouts:
+        shutil.rmtree(folder / side)
 
 
-def _start(web: CorpusWeb, folder: Path, checkout: Path) -> Run:
-    run = _run(checkout, [*_crawl_command(web, folder), "--pages", "1"], folder)
-    shutil.rmtree(folder)
-    return run
-
-
-def _crawl_command(web: CorpusWeb, folder: Path) -> list[str]:
+def _crawl_command(web: CorpusWeb) -> list[str]:
     seeds = web.folder / "seeds.txt"
     seeds.write_text("\n".join(web.seeds()) + "\n")
-    flags = ["--seeds", str(seeds), "--dir", str(folder), "--scope", "any", "--include", web.scope, "--archive", "all"]
+    flags = ["--seeds", str(seeds), "--scope", "any", "--include", web.scope, "--archive", "all"]
     flags += ["--delay", "0", "--shards", str(PROCESSES), "--resolve", web.resolve, "--allow-private"]
     return ["crawl", *flags, "--contact", "https://example.org/"]
 
 
-def _run(checkout: Path, words: Sequence[str], folder: Path) -> Run:
+def _run(words: Sequence[str], checkout: Path, folder: Path) -> Run:
     run = Run()
     started = time.perf_counter()
     with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(
-            [sys.executable, "-m", "rdfspider", *words],
+            [sys.executable, "-m", "rdfspider", *words, "--dir", str(folder)],
             env=make_environment(checkout),
             stdout=subprocess.DEVNULL,
             stderr=errors,
