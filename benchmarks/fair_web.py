@@ -1,7 +1,9 @@
 """A loopback web with honest and hostile hosts, made from a seed: each host has an address of its own in 127.0.0.0/8.
 
-    python benchmarks/fair_web.py SEED KIND honest PORT LOG      # KIND: alone, hostile, farm or tarpits
+    python benchmarks/fair_web.py SEED KIND honest PORT LOG
     python benchmarks/fair_web.py SEED KIND others PORT
+
+KIND is alone, hostile, farm, tarpits, slow-alone, slow or unasked.
 
 Honest hosts and others have a process each, which ends when its stdin is closed. The first line on stdout is a JSON object with
 the seeds, and the flags that lead a crawl there. Every answer of an honest host is a line of LOG: time, host, path and status.
@@ -12,6 +14,9 @@ the seeds, and the flags that lead a crawl there. Every answer of an honest host
   other and to pages on honest hosts that do not exist.
 - A *farm* of 200 hosts is linked from one honest host. Its pages look like honest ones, and each links to twenty of its hosts.
 - *Tarpits* are seeds, as are servers that became slow: they are silent for 25 seconds, then send 160 bytes a second.
+- Where all hosts are *slow*, each takes five seconds for an answer, honest ones, too (`slow-alone`). A farm of two domains, one
+  for each shard, is linked from one honest host. Its first page, which comes at once, links to all its subdomains: 400 that are
+  asked again and again (`slow`), or 4,000, so that most are not asked at all (`unasked`). They are in 64 networks.
 """
 
 from __future__ import annotations
@@ -32,13 +37,18 @@ import uvloop
 # Before this folder, which has a module `web`, too.
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from hostile import HostileWeb, make_hostile
+from rdfspider.domains import Domains, bundled_suffix_list
 
 HONEST, HOSTILE, FARM, TARPITS = 60, 73, 200, 300
+SUBDOMAINS = {"slow-alone": 0, "slow": 400, "unasked": 4000}
+SHARDS = 2
 _PAGES = 5_000
 _CHILDREN = 4
 _ENTRIES = 3
 _CATALOGUES = 2
 _JUNK_LINKS = 50
+_SLOW_S = 5.0
+_NETWORKS = 64
 _SILENT_S, _DRIP_S, _DRIP_BYTES = 25.0, 0.1, 16
 _OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %d\r\n\r\n"
 _MISSING = b"HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\nContent-Length: 4\r\n\r\nnone"
@@ -62,7 +72,9 @@ class Web:
         self._children = {
             host: self.honest[HONEST // 3 + number :: HONEST // 3] for number, host in enumerate(self.seeds)
         }
-        count = {"alone": 0, "hostile": HOSTILE, "farm": FARM, "tarpits": TARPITS}[kind]
+        self.is_slow = kind in SUBDOMAINS
+        networks = _NETWORKS if SUBDOMAINS.get(kind) else 0
+        count = {"alone": 0, "hostile": HOSTILE, "farm": FARM, "tarpits": TARPITS}.get(kind, networks)
         scenes = make_hostile(seed, HOSTILE - len(_BEHAVIOURS)) if kind == "hostile" else []
         self.scenes = [(scene, _choose_address(chance, taken)) for scene in scenes]
         count -= len(scenes)
@@ -73,15 +85,29 @@ class Web:
         chance.shuffle(self.others)
         self._numbers = {host: number for number, host in enumerate([*self.honest, *self.others])}
         self._catalogue = _make_catalogue(self._words)
+        self._with_catalogue = [] if self.is_slow else self.seeds[-_CATALOGUES:]
         self._entries: dict[str, list[str]] = {}
         if kind == "hostile":
             linked = [*self._name(self.others), *(url for scene in scenes for url in scene.seeds)]
             self._entries = {host: linked[number::_ENTRIES] for number, host in enumerate(self.seeds[:_ENTRIES])}
         elif kind == "farm":
             self._entries = {self.seeds[0]: self._name(self.others[:1])}
+        self._subdomains = _name_subdomains(chance, SUBDOMAINS[kind]) if networks else {}
+        if networks:
+            self._entries = {self.seeds[0]: [f"http://{entry}/" for entry in self._subdomains]}
 
-    def answer(self, host: str, path: str) -> Answer:
-        """What a host sends for a path."""
+    def resolve(self) -> list[str]:
+        """The flags that lead a crawl to subdomains."""
+        entries = [f"{entry}={self.others[0]}:{self.port}" for entry in self._subdomains]
+        networks = [f"*.n{number}.*={host}:{self.port}" for number, host in enumerate(self.others)]
+        return [flag for entry in entries + networks if self._subdomains for flag in ("--resolve", entry)]
+
+    def wait_s(self, name: str) -> float:
+        """How long a host takes for any answer."""
+        return _SLOW_S if self.is_slow and name not in self._subdomains else 0.0
+
+    def answer(self, host: str, path: str, name: str) -> Answer:
+        """What a host sends for a path, asked by a name."""
         number = self._numbers[host]
         if number < HONEST:
             return self._answer_honestly(host, path)
@@ -89,16 +115,18 @@ class Web:
             return _trap
         if self.kind == "farm":
             return self._answer_as_farm(host, path)
+        if self.is_slow:
+            return self._answer_as_subdomain(name, path)
         return _BEHAVIOURS[number % len(_BEHAVIOURS)](self, host, path)
 
     def _answer_honestly(self, host: str, path: str) -> bytes:
-        if path == "/catalogue" and host in self.seeds[-_CATALOGUES:]:
+        if path == "/catalogue" and host in self._with_catalogue:
             return self._catalogue
         page = _read_number(path)
         if page is None or page >= _PAGES:
             return _MISSING
         more = [*self._name(self._children.get(host, ())), *self._entries.get(host, ())] if page == 0 else []
-        if host in self.seeds[-_CATALOGUES:] and page == 0:
+        if host in self._with_catalogue and page == 0:
             more.append("/catalogue")
         return self.make_page(host, page, more)
 
@@ -108,6 +136,18 @@ class Web:
             return _MISSING
         chance = Random(f"{self._salt} {host} {page} links")
         return self.make_page(host, page, self._name(chance.sample(self.others, 20)))
+
+    def _answer_as_subdomain(self, name: str, path: str) -> bytes:
+        page = _read_number(path)
+        if page is None:
+            return _MISSING
+        if name in self._subdomains:
+            links = "".join(f'<a href="http://{other}/">x</a>' for other in self._subdomains[name])
+            body = f"<!doctype html><title>All</title>{links}".encode()
+            return _OK % len(body) + body
+        others = self._subdomains[f"www.{name.partition('.')[2].partition('.')[2]}"]
+        chance = Random(f"{self._salt} {name} {page} links")
+        return self.make_page(name, page, [f"http://{other}/" for other in chance.sample(others, 20)])
 
     def _name(self, hosts: Iterable[str]) -> list[str]:
         return [f"http://{host}:{self.port}/" for host in hosts]
@@ -140,6 +180,19 @@ class Web:
             f"http://{chance.choice(self.honest)}:{self.port}/{chance.choice(self._words)}/{chance.randrange(10**6)}"
             for _ in range(_JUNK_LINKS)
         ]
+
+
+def _name_subdomains(chance: Random, count: int) -> dict[str, list[str]]:
+    """For each shard the first host of a domain, and the subdomains that it links to."""
+    domains = Domains(bundled_suffix_list(), SHARDS)
+    found: dict[int, str] = {}
+    while len(found) < SHARDS:
+        name = f"farm{chance.randrange(10**6)}.test"
+        found.setdefault(domains.shard(name), name)
+    return {
+        f"www.{name}": [f"h{number}.n{number % _NETWORKS}.{name}" for number in range(count // SHARDS)]
+        for name in found.values()
+    }
 
 
 def _make_catalogue(words: list[str]) -> bytes:
@@ -270,14 +323,24 @@ class _Connection(asyncio.Protocol):
             return
         self._buffer = rest
         path = head.split(b" ", 2)[1].decode("latin-1")
+        name = head.partition(b"\r\nHost: ")[2].partition(b"\r\n")[0].decode("latin-1")
         is_open = path not in ("/robots.txt", "/sitemap.xml")
-        answer = self._web.answer(self._host, path) if is_open or self._web.kind == "tarpits" else _MISSING
-        if isinstance(answer, bytes):
-            self._transport.write(answer)
-            if self._host in self._web.honest:
-                self._log(f"{time.time()} {self._host} {path} {answer[9:12].decode()}\n")
-        else:
+        answer = self._web.answer(self._host, path, name) if is_open or self._web.kind == "tarpits" else _MISSING
+        if not isinstance(answer, bytes):
             self._task = answer(self._transport)
+        elif wait_s := self._web.wait_s(name):
+            self._task = asyncio.ensure_future(self._send_later(path, answer, wait_s))
+        else:
+            self._send(path, answer)
+
+    async def _send_later(self, path: str, answer: bytes, wait_s: float) -> None:
+        await asyncio.sleep(wait_s)
+        self._send(path, answer)
+
+    def _send(self, path: str, answer: bytes) -> None:
+        self._transport.write(answer)
+        if self._host in self._web.honest:
+            self._log(f"{time.time()} {self._host} {path} {answer[9:12].decode()}\n")
 
     def connection_lost(self, error: Exception | None) -> None:
         if self._task is not None:
@@ -302,7 +365,7 @@ def main() -> None:
     seeds = web.others if kind == "tarpits" else ()
     scenes = [scene for scene, _ in web.scenes]
     with HostileWeb(scenes, [address for _, address in web.scenes] or ["127.0.0.1"]) as hostile:
-        uvloop.run(_serve(web, web.others, seeds, Path(os.devnull), hostile.resolve()))
+        uvloop.run(_serve(web, web.others, seeds, Path(os.devnull), hostile.resolve() + web.resolve()))
 
 
 if __name__ == "__main__":
