@@ -49,6 +49,8 @@ class Crawler:
         self.clock = clock
         self.answers: dict[str, int | Failure] = {}
         """By URL: a status or a failure; 200 where there is none."""
+        self.duration_s = 0.0
+        """How long answers are said to have taken."""
         self.robots_delay_s: float | None = None
         self.requests: list[tuple[float, str, str]] = []
         """Monotonic time, host and URL of every request, robots.txt included."""
@@ -66,7 +68,9 @@ class Crawler:
             frontier.release(
                 lease,
                 RobotsAnswer(
-                    RobotsState("allow", now, now + DAY_S), capture(lease.url, 404), self.robots_delay_s or 0.0
+                    RobotsState("allow", now, now + DAY_S),
+                    capture(lease.url, 404, self.duration_s),
+                    self.robots_delay_s or 0.0,
                 ),
             )
             return None
@@ -79,7 +83,7 @@ class Crawler:
 
     def exchange(self, lease: Lease) -> Capture | Failure:
         answer = self.answers.get(lease.url, 200)
-        return answer if isinstance(answer, Failure) else capture(lease.url, answer)
+        return answer if isinstance(answer, Failure) else capture(lease.url, answer, self.duration_s)
 
     def next_page(self) -> Lease:
         """The lease of the next page; names and robots.txt before it are answered, waits are waited for."""

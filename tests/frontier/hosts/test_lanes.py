@@ -192,7 +192,7 @@ def test_many_slow_hosts_are_not_all_tried_again_at_once(
         frontier.commit()
         clock.advance(1.0)
     assert max(tried) <= 256, "in one call"
-    assert len(slow) <= sum(tried) < 2 * len(slow), "in a bit more than a minute"
+    assert len(slow) <= sum(tried) < 3 * len(slow), "in a bit more than a minute, eight a second"
 
 
 def test_hosts_whose_pages_take_long_have_two_under_way_until_they_are_recorded(

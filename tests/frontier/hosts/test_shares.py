@@ -1,14 +1,16 @@
 """Who has had more than their share: by domain, by who introduced whom, and by network; and what follows while others wait."""
 
-from collections import Counter
+from collections import Counter, deque
+from pathlib import Path
 
 import pytest
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier
 
+from rdfspider.codes import Lane
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.hosts import Domain, Host, HostRecord
 from rdfspider.frontier.hosts.shares import CROWDED, OVER, WITHIN, Shares, find_network
-from rdfspider.records import Addresses, Discovered, Failure
+from rdfspider.records import Addresses, Discovered, Failure, Lease
 
 
 def make_host(number: int, domain: str, *line: str, address: str = "") -> Host:
@@ -256,3 +258,101 @@ def test_slow_hosts_that_wait_for_their_lane_leave_nothing_unused(
         clock.advance(1.0)
     assert {frontier._core.shares.rate(frontier._hosts.get(51 + number)) for number in range(2)} == {OVER}
     assert had[5:] == [10] * 15, "as soon as both have had more than their share"
+
+
+def test_what_is_under_way_counts_as_far_as_it_has_come() -> None:
+    shares, hosts = Shares(64), [make_host(number, f"d{number}.org") for number in range(3)]
+    for host in hosts:
+        shares.charge(host, 0.1)
+    for _ in range(8):
+        shares.begin(hosts[0], 0.0)
+    shares.review(1.0)
+    assert [shares.rate(host) for host in hosts] == [OVER, WITHIN, WITHIN]
+    for _ in range(8):
+        shares.end(hosts[0])
+    shares.review(2.0)
+    assert [shares.rate(host) for host in hosts] == [WITHIN] * 3, "it is charged when it ends"
+
+
+def crawl_slow_web(frontier: Frontier, clock: HandClock, subdomains: int, seconds: int) -> Counter[str]:
+    """Crawl ten slow hosts, and from the tenth second on a farm that one of them has linked to; the pages that each has had."""
+    frontier.add(
+        [Discovered(f"http://d{number}.org/{page}", found_as="seed") for number in range(10) for page in range(200)]
+    )
+    frontier.commit()
+    crawler, had = Crawler(frontier, clock), Counter[str]()
+    crawler.duration_s = 5.0
+    under_way: deque[tuple[float, Lease]] = deque()
+    start = clock.monotonic()
+    while (now := clock.monotonic()) < start + seconds:
+        if subdomains and now >= start + 10:
+            entry = frontier.find("http://d0.org/0")
+            assert entry is not None
+            names = [f"h{number}.farm.org" for number in range(subdomains)]
+            frontier.add(
+                [Discovered(f"http://{name}/{page}", 1, via=entry.url_id) for name in names for page in range(9)]
+            )
+            subdomains = 0
+        while under_way and under_way[0][0] <= now:
+            lease = under_way.popleft()[1]
+            crawler.answer(lease)
+            had[lease.host[:1]] += lease.kind == "page"
+        frontier.commit()
+        frontier.share_out(16)
+        while (found := frontier.lease()) is not None:
+            if found.kind == "name":
+                crawler.answer(found)
+            else:
+                under_way.append((now + 5.0, found))
+        clock.advance(0.25)
+    return had
+
+
+@pytest.mark.parametrize(("subdomains", "delay_s"), [(30, 0.0), (400, 0.0), (400, 1.0)])
+def test_slow_hosts_keep_their_rate_beside_many_subdomains(
+    open_frontier: OpenFrontier, clock: HandClock, tmp_path: Path, subdomains: int, delay_s: float
+) -> None:
+    """Beside some that are asked again and again, and more than can be asked once; also where hosts wait on disk between."""
+    alone, beside = (
+        crawl_slow_web(
+            open_frontier(tmp_path / str(count), frontier={"delay_s": delay_s}, fetch={"connections": 16}),
+            clock,
+            count,
+            seconds=200,
+        )
+        for count in (0, subdomains)
+    )
+    assert beside["d"] >= 0.8 * alone["d"] > 0
+    assert beside["h"] > (200 if delay_s else 0), "what nobody else can use"
+
+
+def test_new_hosts_over_their_share_use_what_slow_ones_that_wait_cannot(
+    open_frontier: OpenFrontier, clock: HandClock
+) -> None:
+    """The slow lane is full, but connections for hosts that have not answered yet are free."""
+    frontier = open_frontier(frontier={"delay_s": 0.0})
+    slow = [f"http://slow{number}.org/" for number in range(20)]
+    frontier.add([Discovered(url, found_as="seed") for url in (*slow, "http://fast.org/0")])
+    crawler = Crawler(frontier, clock)
+    crawler.answers.update({url: Failure(url, "taken-back", duration_s=2.5) for url in slow})
+    crawler.run(21)
+    others = ["http://fast.org/1", *(f"http://h{number}.farm.org/" for number in range(40))]
+    frontier.add([Discovered(url, found_as="seed") for url in others])
+    frontier.commit()
+    farm = frontier._hosts.get(22)
+    frontier._hosts.find_domain(farm)
+    clock.advance(30.0)
+    lanes = Counter[Lane]()
+    for _ in range(10):
+        for number in range(20):
+            frontier._core.shares.charge(frontier._hosts.get(1 + number), 0.1)
+        frontier._core.shares.charge(farm, 1.0)
+        frontier.share_out(64)
+        while (lease := frontier.lease()) is not None:
+            if lease.kind == "name":
+                crawler.answer(lease)
+            else:
+                lanes[lease.lane] += 1
+        clock.advance(1.0)
+    assert frontier._core.shares.rate(farm) == OVER
+    assert lanes == {Lane.OPEN: 1, Lane.SLOW: 8, Lane.NEW: 40}

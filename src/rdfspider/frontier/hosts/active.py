@@ -24,6 +24,8 @@ _PARALLEL_REQUESTS = 8
 _MIN_ACTIVE, _MAX_ACTIVE = 3, 16
 # Hosts that must wait longer than this leave memory when others wait to enter.
 _LONG_WAIT_S = 30.0
+# How soon hosts come back that left memory because they got no connection: those within their share, and others.
+_WITHIN_AWAY_S, _OVER_AWAY_S = 1.0, 30.0
 # And how late at most: hosts without number must not keep others away for good.
 _MAX_AWAY_S = 300.0
 # How soon a host is due again for which there was no connection.
@@ -34,7 +36,7 @@ _REVIEW_S = 1.0
 _MAX_STALE = 1024
 _UNLIMITED = sys.maxsize
 # How long after a fast host that has not had more than its share was ready others have to leave something for it. Slow hosts, and
-# those that have not answered yet, wait for their lane, and nobody else can use that.
+# those that have not answered yet, wait for their lane, which is of no use to fast ones: only others like them have to.
 _OTHERS_S = 2.0
 # Hosts that one call may make active, and how many it may find that have had more than their share.
 _INCOMING, _PASSED = 64, 256
@@ -62,10 +64,13 @@ class ActiveHosts:
         self._shares = shares
         self.surplus = _UNLIMITED
         """How many more hosts may be popped that have had more than their share."""
-        self._aside: tuple[deque[tuple[float, Host]], ...] = (deque(), deque())
-        """Hosts that are ready, but have had more than their share: those of crowded networks, and others."""
+        self._aside: tuple[deque[tuple[float, Host]], ...] = (deque(), deque(), deque(), deque())
+        """Hosts that are ready, but have had more than their share: fast ones of crowded networks, other fast ones, and the same
+        for the rest."""
         self._within_at = float("-inf")
         """When a host was last ready that answers fast and has not had more than its share."""
+        self._kept_out_at = float("-inf")
+        """When a host that has not had more than its share last got no connection, because others have that have had more."""
         self._front_queues = front_queues
         self._queues = queues
         self._clock = clock
@@ -79,8 +84,8 @@ class ActiveHosts:
         self._pushes = 0
         self._next_review = 0.0
         self._back_gap_s = 1 / config.fetch.connections
-        self._back_at = 0.0
-        """When the last of the hosts comes back that were sent away."""
+        self._back_at = [0.0, 0.0]
+        """When the last of the hosts comes back that were sent away: of those within their share, and of others."""
 
     def push(self, host: Host, at: float) -> None:
         """Make a host due at a monotonic time; an earlier entry for it becomes stale."""
@@ -107,8 +112,8 @@ class ActiveHosts:
         if len(self._active) < self._min_active and self._front_queues.has_front():
             self._bring_in(now, 1)
         for _ in range(_PASSED):
-            if self._has_aside() and self._has_surplus(now):
-                return self._take((self._aside[0] or self._aside[1]).popleft()[1], is_surplus=True)
+            if (host := self._take_aside(now)) is not None:
+                return host
             due = self.next_due()
             if due is None or due > now:
                 self._bring_in(now, _INCOMING)
@@ -121,13 +126,22 @@ class ActiveHosts:
                 if host.record.tempo == FAST:
                     self._within_at = now
                 return self._take(host, is_surplus=False)
-            if self._has_surplus(now):
+            is_fast = host.record.tempo == FAST
+            if self._has_surplus(now, is_fast=is_fast):
                 return self._take(host, is_surplus=True)
             if rating == OVER and self.wants_out():
                 self._send_away(host, now)
             else:
                 # It stays due, but lets those pass that have not had more than their share.
-                self._aside[rating == OVER].append((due, host))
+                self._aside[2 * (not is_fast) + (rating == OVER)].append((due, host))
+        return None
+
+    def _take_aside(self, now: float) -> Host | None:
+        """A host that has had more than its share, and may be asked all the same."""
+        for is_fast in (True, False):
+            aside = self._find_aside(is_fast=is_fast)
+            if aside is not None and self._has_surplus(now, is_fast=is_fast):
+                return self._take(aside.popleft()[1], is_surplus=True)
         return None
 
     def _take(self, host: Host, *, is_surplus: bool) -> Host:
@@ -136,8 +150,10 @@ class ActiveHosts:
         self.surplus -= is_surplus
         return host
 
-    def _has_surplus(self, now: float) -> bool:
+    def _has_surplus(self, now: float, *, is_fast: bool) -> bool:
         """Whether there is something to give away, or nobody else to give it to."""
+        if not is_fast and now - self._kept_out_at <= _OTHERS_S:
+            return False
         return self.surplus > 0 or now - self._within_at > _OTHERS_S
 
     def _bring_back(self, now: float) -> None:
@@ -152,12 +168,14 @@ class ActiveHosts:
                 else:
                     aside.append((due, host))
 
-    def _has_aside(self) -> bool:
-        """Whether a host is ready that has had more than its share."""
-        for aside in self._aside:
+    def _find_aside(self, *, is_fast: bool) -> deque[tuple[float, Host]] | None:
+        """Where the next host is that is ready, but has had more than its share."""
+        for aside in self._aside[:2] if is_fast else self._aside[2:]:
             while aside and not (aside[0][1].due == aside[0][0] and aside[0][1].is_active):
                 aside.popleft()
-        return any(self._aside)
+            if aside:
+                return aside
+        return None
 
     def next_due(self) -> float | None:
         """The monotonic time at which the next active host is due; None if the heap is empty."""
@@ -174,8 +192,10 @@ class ActiveHosts:
         now = self._clock.monotonic()
         due = self.next_due()
         waits_s = [] if due is None else [due - now]
-        if self._has_aside():
+        if self._find_aside(is_fast=True):
             waits_s.append(0.0)
+        if self._find_aside(is_fast=False):
+            waits_s.append(max(self._kept_out_at + _OTHERS_S - now, 0.0))
         if len(self._active) < self._max_active:
             wait_s = self._front_queues.next_in_s(self._clock.now())
             if wait_s is not None:
@@ -200,9 +220,12 @@ class ActiveHosts:
         return len(self._active) >= self._min_active and self._others_want_in()
 
     def hold_back(self, host: Host, now: float) -> None:
-        """Make a host that got no connection due again soon, or much later if it is slow or heavy and others want its place."""
-        is_slow = host.record.tempo != UNASKED
-        if is_slow and self.wants_out():
+        """Make a host that got no connection due again soon, or let it wait on disk if others want its place. A host that has not
+        answered yet keeps its place unless it is over its share."""
+        tempo = host.record.tempo
+        if tempo != FAST and not host.is_surplus and self._lanes.is_kept_out(host):
+            self._kept_out_at = now
+        if (tempo != UNASKED or host.is_surplus) and host.is_quiet and self.wants_out():
             self._send_away(host, now)
         else:
             self.push(host, now + _HOLD_S)
@@ -210,9 +233,10 @@ class ActiveHosts:
     def _send_away(self, host: Host, now: float) -> None:
         """Let a host wait on disk for its next chance. Hosts come back one after the other, more often than their lane can serve
         them: a hundred thousand that come at once would be tried in vain, and others would have to wait for that."""
-        after_others = min(self._back_at + self._back_gap_s, now + _MAX_AWAY_S)
-        self._back_at = max(after_others, now + _LONG_WAIT_S)
-        self.leave(host, WAITING_QUEUE, self._back_at)
+        is_over = host.is_surplus or self._shares.rate(host) != WITHIN
+        after_others = min(self._back_at[is_over] + self._back_gap_s, now + _MAX_AWAY_S)
+        self._back_at[is_over] = max(after_others, now + (_OVER_AWAY_S if is_over else _WITHIN_AWAY_S))
+        self.leave(host, WAITING_QUEUE, self._back_at[is_over])
 
     def leave(self, host: Host, kind: int, until: float) -> None:
         """Move a host to a front queue until a monotonic time, as soon as nothing of it is in flight."""
@@ -265,17 +289,23 @@ class ActiveHosts:
         self._hosts.mark_changed(host)
 
     def _bring_in(self, now: float, limit: int) -> None:
-        """Make hosts active until one is ready; hosts whose wait is over come before those in front queues."""
+        """Make hosts active until one is ready."""
+        for _ in range(limit):
+            host = self._let_in(now)
+            if host is None or host.ready_at <= now:
+                return
+
+    def _let_in(self, now: float) -> Host | None:
+        """Make a host active, if there is room; one whose wait is over comes before those in front queues."""
         wall = self._clock.now()
-        while limit and len(self._active) < self._max_active:
+        while len(self._active) < self._max_active:
             found = self._front_queues.take_due(wall) or self._front_queues.take_front()
             if found is None:
-                return
+                return None
             number, key = found
             host = self._hosts.get(number)
             if host.is_active or host.record.front_key != key:
                 continue
-            limit -= 1
             self._hosts.set_status(host, NORMAL)
             self._hosts.find_domain(host)
             host.is_active = True
@@ -283,22 +313,38 @@ class ActiveHosts:
             self._counts.active_hosts += 1
             # The name can be looked up before the host's clock allows a request.
             self.push(host, now)
-            if host.ready_at <= now:
-                return
+            return host
+        return None
 
     def _others_want_in(self) -> bool:
         """Whether a host is in a front queue, or its wait on disk is over."""
         return self._front_queues.has_front() or self._front_queues.has_due(self._clock.now())
+
+    def _has_others(self, now: float) -> bool:
+        """Whether slow hosts have to leave connections to others, of which some may wait to enter."""
+        if any(map(self._may_be_fast, self._active.values())):
+            return True
+        for _ in range(_INCOMING):
+            host = self._let_in(now)
+            if host is None:
+                return self._others_want_in()
+            if self._may_be_fast(host):
+                return True
+        return False
+
+    def _may_be_fast(self, host: Host) -> bool:
+        """Whether a host is not known to be slow. Farms have any number of hosts without an answer: those over their share do not
+        count."""
+        tempo = host.record.tempo
+        return tempo == FAST or (tempo == UNASKED and self._shares.rate(host) == WITHIN)
 
     def _review(self, now: float) -> None:
         """Note which hosts share the connections, and move hosts with long waits to disk if others wait to enter."""
         self._next_review = now + _REVIEW_S
         self._shares.review(now)
         self._bring_back(now)
-        tempos = {host.record.tempo for host in self._active.values()}
-        others_want_in = self._others_want_in()
-        self._lanes.has_others = others_want_in or not tempos.isdisjoint((FAST, UNASKED))
-        if len(self._active) < self._min_active or not others_want_in:
+        self._lanes.has_others = self._has_others(now)
+        if len(self._active) < self._min_active or not self._others_want_in():
             return
         for host in list(self._active.values()):
             if host.due is not None and host.due - now > _LONG_WAIT_S and host.is_quiet:

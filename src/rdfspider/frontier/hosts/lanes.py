@@ -14,6 +14,8 @@ from rdfspider.frontier.hosts.hosts import FAST, TAKEN_BACK, UNASKED, Host
 
 # Pages of hosts whose pages take long to extract that may be under way, until they are recorded: one is extracted at a time.
 _HEAVY_PAGES = 2
+# The lanes of hosts that do not answer fast.
+_NOT_FAST = frozenset({Lane.NEW, Lane.SLOW, Lane.SPARE})
 # How long after a new host had to wait for a connection this counts as demand.
 _DEMAND_S = 1.0
 
@@ -28,25 +30,35 @@ class Lanes:
         """Connections in use up to which slow hosts may have one outside of their lane."""
         self._doubtful = max(connections * 3 // 4, 1)
         self._in_flight: Counter[Lane] = Counter()
+        self._surplus: Counter[Lane] = Counter()
+        """Those of them whose hosts do not answer fast and are over their share."""
         self._held_back_at = float("-inf")
         self.has_others = False
-        """Whether an active host is not known to be slow, or inactive ones wait."""
+        """Whether there are hosts that are not known to be slow."""
 
     def choose(self, host: Host, now: float) -> Lane | None:
         """The lane of a host's next request; None if it must wait."""
+        lane = self._find(host, self._in_flight)
+        if lane is None and host.record.tempo == UNASKED:
+            self._held_back_at = now
+        return lane
+
+    def is_kept_out(self, host: Host) -> bool:
+        """Whether a host that must wait could have what goes to hosts over their share: always where all are slow, otherwise if
+        there would be a lane for it without theirs."""
+        return not self.has_others or self._find(host, self._in_flight - self._surplus) is not None
+
+    def _find(self, host: Host, count: Counter[Lane]) -> Lane | None:
+        """The lane of a host's next request beside those in flight."""
         tempo = host.record.tempo
-        count = self._in_flight
         if tempo == FAST:
             if not host.record.is_heavy:
                 return Lane.OPEN
             return Lane.HEAVY if count[Lane.HEAVY] < _HEAVY_PAGES else None
         is_room = count.total() - count[Lane.OPEN] - count[Lane.HEAVY] < self._doubtful
         if tempo == UNASKED:
-            if is_room:
-                return Lane.NEW
-            self._held_back_at = now
-            return None
-        if count[Lane.SLOW] < (self._slow if self.has_others else self._connections):
+            return Lane.NEW if is_room else None
+        if count[Lane.SLOW] < self._slow or (not self.has_others and count.total() < self._connections):
             return Lane.SLOW
         # A connection that was taken back once is not risked again, so that every URL is asked with patience in the end.
         is_spare = tempo != TAKEN_BACK and is_room and count.total() < self._spare
@@ -56,10 +68,12 @@ class Lanes:
         """Whether a host that has not answered yet had to wait a moment ago."""
         return now - self._held_back_at < _DEMAND_S
 
-    def enter(self, lane: Lane) -> None:
-        """Count a request that begins."""
+    def enter(self, lane: Lane, *, is_surplus: bool = False) -> None:
+        """Count a request that begins, and whether its host is over its share."""
         self._in_flight[lane] += 1
+        self._surplus[lane] += is_surplus and lane in _NOT_FAST
 
-    def leave(self, lane: Lane) -> None:
+    def leave(self, lane: Lane, *, is_surplus: bool = False) -> None:
         """Count a request that has ended."""
         self._in_flight[lane] -= 1
+        self._surplus[lane] -= is_surplus and lane in _NOT_FAST

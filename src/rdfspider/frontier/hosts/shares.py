@@ -9,6 +9,7 @@ are counted apart, and none is due more than a quarter.
 All of it is in memory, decays within seconds, and is bounded by what was requested meanwhile; only the lines are stored.
 """
 
+from collections import deque
 from collections.abc import Iterator
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
@@ -60,7 +61,20 @@ class Shares:
         self._by_key: dict[int, Share] = {}
         self._networks: dict[str, float] = {}
         self._crowded: set[str] = set()
+        self._open: dict[Host, deque[float]] = {}
+        """When the requests under way began, by host."""
         self._next_review = 0.0
+
+    def begin(self, host: Host, now: float) -> None:
+        """Note a request that begins; `end` must follow."""
+        self._open.setdefault(host, deque()).append(now)
+
+    def end(self, host: Host) -> None:
+        """Note that a request of a host has ended."""
+        began = self._open[host]
+        began.popleft()
+        if not began:
+            del self._open[host]
 
     def charge_exchange(self, host: Host, duration_s: float) -> None:
         """Count a request that has ended."""
@@ -100,8 +114,14 @@ class Shares:
             del self._by_key[share.key]
             if share.parent is not None:
                 share.parent.children.pop(share.key, None)
+        # What is under way is charged when it ends, but counts as far as it has come.
+        under_way = [(host, sum(now - at for at in began) / self._connections) for host, began in self._open.items()]
+        for host, cost_s in under_way:
+            self.charge(host, cost_s)
         for share in _walk(self._root):
             _compare(share)
+        for host, cost_s in under_way:
+            self.charge(host, -cost_s)
         self._networks = {network: _REST * cost for network, cost in self._networks.items() if cost > _NOTHING_S}
         due_s = max(_NETWORK_SHARE, _TOLERANCE / max(len(self._networks), 1)) * sum(self._networks.values())
         self._crowded = {network for network, cost in self._networks.items() if cost > due_s}

@@ -101,7 +101,8 @@ class Leases:
         host = self._take_back(lease)
         origin = origin_of(lease.url)
         host.in_flight -= 1
-        self._lanes.leave(lease.lane)
+        self._lanes.leave(lease.lane, is_surplus=lease.is_surplus)
+        self._shares.end(host)
         host.asking.discard(origin)
         if exchange is not None:
             self._pacing.note_tempo(host, exchange)
@@ -137,6 +138,7 @@ class Leases:
         slot = self.slots[lease.url_id]
         slot.host.in_flight -= 1
         self._leave_lane(lease)
+        self._shares.end(slot.host)
         self._active.wake(slot.host)
         addresses = slot.host.record.addresses
         if not lease.addresses and addresses is not None and addresses.failure:
@@ -150,6 +152,7 @@ class Leases:
         host = slot.host
         host.in_flight -= 1
         self._leave_lane(lease)
+        self._shares.end(host)
         self._pacing.note_tempo(host, exchange)
         self._shares.charge_exchange(host, exchange.duration_s)
         judgement = judge_exchange(lease, exchange, slot.row.turned_away, self._config)
@@ -173,6 +176,7 @@ class Leases:
         else:
             host.in_flight -= 1
             self._leave_lane(lease)
+            self._shares.end(host)
         if lease.kind == LeaseKind.ROBOTS:
             host.asking.discard(origin_of(lease.url))
             self._release_held(host, origin_of(lease.url))
@@ -189,7 +193,7 @@ class Leases:
     def _leave_lane(self, lease: Lease) -> None:
         """Free the lane of a request that has ended; that of a heavy page is free when it is recorded."""
         if lease.kind != LeaseKind.PAGE or lease.lane != Lane.HEAVY:
-            self._lanes.leave(lease.lane)
+            self._lanes.leave(lease.lane, is_surplus=lease.is_surplus)
 
     def _take_back(self, lease: Lease) -> Host:
         self._counts.in_flight -= 1
@@ -234,7 +238,8 @@ class Leases:
         origin = slot.origin
         robots = self._origins.get(host.number, origin) if addresses.addresses else None
         host.in_flight += 1
-        self._lanes.enter(lane)
+        self._lanes.enter(lane, is_surplus=host.is_surplus)
+        self._shares.begin(host, now)
         if addresses.addresses and not self._is_answered(robots):
             host.run.appendleft(slot)
             host.asking.add(origin)
