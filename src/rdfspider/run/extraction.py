@@ -24,8 +24,9 @@ from rdfspider.run.prerequisites import Contexts
 
 # The lanes of pages that are extracted however many wait: they are few.
 _ALWAYS_LET_IN = frozenset({Lane.SLOW, Lane.HEAVY})
-# What a page that cannot wait counts for, and how often that may happen; then it waits, and fewer requests start meanwhile.
-_TURNED_AWAY_S, _MOST_TURNED_AWAY = 1.0, 3
+# What a heavy page counts for that is dropped as too many wait, and how often that may happen; then it waits, too, and fewer
+# requests start meanwhile.
+_DROPPED_HEAVY_S, _MAX_HEAVY_DROPS = 1.0, 3
 # How often a page that has waited checks for a permit.
 _PERMIT_POLL_S = 0.1
 
@@ -73,11 +74,11 @@ class Extractor:
             extraction, seconds = read_here(page, self._config, self._poison_pages, self._meter)
             self._charge(lease, seconds)
         if extraction is None:
-            is_let_in = lease.lane in _ALWAYS_LET_IN or lease.heavy >= _MOST_TURNED_AWAY
+            is_let_in = lease.lane in _ALWAYS_LET_IN or lease.heavy >= _MAX_HEAVY_DROPS
             if not is_let_in and not self._large_pages.has_room(page):
                 self._permits.give_back()
                 self._wake()
-                self._charge(lease, _TURNED_AWAY_S)
+                self._charge(lease, _DROPPED_HEAVY_S)
                 return Reason.HEAVY
             extraction, seconds = await self._large_pages.extract(page, self._config)
             self._charge(lease, seconds)
