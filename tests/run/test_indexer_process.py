@@ -8,6 +8,7 @@ import random
 import signal
 import subprocess
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -34,7 +35,7 @@ from rdfspider.index.status import (
     write_index_status,
 )
 from rdfspider.processes import supervisor
-from rdfspider.run.index_watch import IndexOrder, IndexWatch, encode_order
+from rdfspider.run.index_watch import FINISH, IndexOrder, IndexWatch, encode_order
 from waiting import PATIENCE_S, ShiftedTime, wait_until
 from web import Crawling, Site, Web, command, crawl, make_page, make_site, prolong
 from web.crawls import wait_for_end
@@ -310,6 +311,37 @@ def test_an_indexer_that_cannot_be_made_says_why_in_one_line(tmp_path: Path) -> 
     assert ended.returncode == USAGE_EXIT
     assert ended.stderr.startswith(b"rdfspider: --store ftp://x: ")
     assert ended.stderr.count(b"\n") == 1
+
+
+def test_an_indexer_without_a_descriptor_waits_for_one(tmp_path: Path) -> None:
+    """It starts where all are in use, and goes on when more are allowed."""
+    code = """
+        import os, resource
+        from rdfspider.run.indexer_process import main
+        last = os.open(os.devnull, os.O_RDONLY)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (last + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        main()
+        """
+    folder = Crawl.create(tmp_path / "crawl", ["http://a.test/"], shards=1).folder
+    said = tmp_path / "stderr"
+    with (
+        said.open("wb") as stderr,
+        subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(code)], stdin=subprocess.PIPE, stderr=stderr
+        ) as indexer,
+    ):
+        assert indexer.stdin is not None
+        indexer.stdin.write(encode_order(IndexOrder(folder, Config(), is_finishing=False)))
+        indexer.stdin.flush()
+        wait_until(lambda: "the indexer is suspended: [Errno 24]" in said.read_text())
+        process = psutil.Process(indexer.pid)
+        most = process.rlimit(psutil.RLIMIT_NOFILE)[1]
+        process.rlimit(psutil.RLIMIT_NOFILE, (most, most))
+        wait_until(lambda: (status := read_index_status(IndexPaths(folder))) is not None and status.is_running)
+        indexer.stdin.write(FINISH)
+        indexer.stdin.flush()
+        assert indexer.wait(PATIENCE_S) == 0
+    assert said.read_text().count("suspended") == 1
 
 
 def test_an_index_of_another_version_is_told_before_a_crawl_begins(tmp_path: Path) -> None:

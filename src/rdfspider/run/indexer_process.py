@@ -12,7 +12,7 @@ import threading
 import time
 from typing import NoReturn
 
-from rdfspider.errors import USAGE_EXIT, InUseError, UsageError, is_full_disk
+from rdfspider.errors import USAGE_EXIT, InUseError, UsageError, is_shortage
 from rdfspider.index.indexer import Indexer
 from rdfspider.index.layout import IndexPaths
 from rdfspider.processes.module_process import begin_module_process, calm_collector
@@ -44,7 +44,7 @@ def main() -> None:
     except UsageError as error:
         _end_with(error)
     except Exception as error:
-        if is_full_disk(error):
+        if is_shortage(error):
             _log.warning("the indexer is suspended: %s", error)
         else:
             _log.error("the indexer failed", exc_info=error)
@@ -58,8 +58,8 @@ def _end_with(error: UsageError) -> NoReturn:
 
 
 def _index(indexer: Indexer) -> None:
-    """Index; while another process indexes the crawl, wait for it to end, and where there is no room for an index, wait for that,
-    unless this one is told to end."""
+    """Index; while another process indexes the crawl, wait for it to end, and where there is no room or no file descriptor for an
+    index, wait for that, unless this one is told to end."""
     is_told = False
     while True:
         try:
@@ -69,7 +69,7 @@ def _index(indexer: Indexer) -> None:
             if indexer.has_to_leave:
                 return
         except OSError as error:
-            if not is_full_disk(error) or indexer.has_to_leave or indexer.has_begun:
+            if not is_shortage(error) or indexer.has_to_leave or indexer.has_begun:
                 raise
             if not is_told:
                 _log.warning("the indexer is suspended: %s", error)
