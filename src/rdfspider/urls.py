@@ -43,7 +43,7 @@ _NOT_IN_PART = re.compile(rf"[^A-Za-z0-9\-._~!$&'()*+,;=:@/?%{_UCS}]|%(?![0-9A-F
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _HOST = rf"(?:[a-z0-9.\-]+\.[a-z]+|(?:{_OCTET}\.){{3}}{_OCTET})"
 _PORT = r"(?::(?!(?:80|443)/)(?:[1-5][0-9]{4}|[1-9][0-9]{0,3}))?+"
-_PLAIN_PATH = r"(?:/(?!\.|%2)[A-Za-z0-9\-_~!$&()*+,;=:@%.]*+)++(?:\?[A-Za-z0-9\-._~!$&()*+,;=:@/?%\[\]|{}]*+)?"
+_PLAIN_PATH = r"(?:/(?!\.|%2)[A-Za-z0-9\-_~!$&()*+,;=:@%.]*+)++(?:\?[A-Za-z0-9\-._~!$&()*+,;=:@/?%\[\]|{}]*+)?+"
 _NORMAL_LINKS = re.compile(rf"^(?:(https?://{_HOST}{_PORT}{_PLAIN_PATH})$|.*$)", re.MULTILINE)
 # Escapes with lower-case letters, and escapes of characters that need none; not directly after a broken escape, with
 # which the result could form a new one. What is before the percent sign is checked after it, since that is rare and can be

@@ -4,10 +4,10 @@ On request, the same and more leaves as RDF (Dublin Core, FOAF, RDFS), under the
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import repeat
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from rdfspider.extract.dom import Document, Element
 from rdfspider.extract.robots_directives import NAME, read_directives
@@ -43,6 +43,9 @@ _WITHOUT_DATA = frozenset(
     "search edituri wlwmanifest shortlink openid.server openid.delegate openid2.provider openid2.local_id "
     "micropub authorization_endpoint token_endpoint indieauth-metadata hub https://api.w.org/".split()
 )
+# Most `link` elements are one of these; the parser leaves them out far faster than their attributes are read.
+_USUAL = ("stylesheet", "preload", "icon", "shortcut icon", "apple-touch-icon", "dns-prefetch", "preconnect")
+_HEADS = "link[href][rel]:not({})".format(",".join(f'[rel="{relation}"]' for relation in _USUAL))
 # The cache of relations must not hold words of any length.
 _MAX_WORD_CHARS = 100
 # Media types of alternates that describe how to embed a page in another.
@@ -106,13 +109,14 @@ def read_links(tree: Document, base: str, max_links: int, problems: Problems) ->
     # One selector per tag: the parser answers it from an index of tag names, and several at once by a walk over the whole tree.
     # Pages have hundreds of links, so they are read column by column.
     anchors = tree.select("a[href]") + tree.select("area[href]")
-    heads = [element for element in tree.select("link[href][rel]") if _may_have_data(element)]
+    heads = [element for element in tree.select(_HEADS) if _may_have_data(element)]
     frames = tree.select("iframe[src]") + tree.select("frame[src]")
     hrefs = list(map(Element.attr, anchors + heads, repeat("href"))) + list(map(Element.attr, frames, repeat("src")))
-    targets: dict[str | None, str | None] = {}
-    targets.update(resolve_links(base, [href for href in set(hrefs) if href and href[0] != "#"]))
-    found = map(targets.get, hrefs)
-    links = _read_anchors(anchors, found)
+    targets = resolve_links(base, [href for href in set(hrefs) if href and href[0] != "#"])
+    found = map(targets.get, cast(list[str], hrefs))
+    # Few links have a relation, and looking for an attribute takes longer than finding those that have it.
+    related = tree.select("a[rel]") + tree.select("area[rel]")
+    links = _read_anchors(anchors, dict(zip(related, map(Element.attr, related, repeat("rel")), strict=True)), found)
     for element in heads:
         if target := next(found):
             relation = element.attr("rel") or ""
@@ -191,11 +195,13 @@ def _is_about_data(relation: str, media_type: str) -> bool:
     return not is_other and not media_type.lower().endswith(_EMBEDDING)
 
 
-def _read_anchors(anchors: list[Element], targets: Iterator[str | None]) -> list[Link]:
+def _read_anchors(
+    anchors: list[Element], relations: Mapping[Element, str | None], targets: Iterator[str | None]
+) -> list[Link]:
     """The links of `a` and `area` elements; takes as many targets as there are elements."""
     room = MAX_TEXTS_CHARS
     links: list[Link] = []
-    for element, relation, target in zip(anchors, map(Element.attr, anchors, repeat("rel")), targets, strict=False):
+    for element, relation, target in zip(anchors, map(relations.get, anchors), targets, strict=False):
         if target is None:
             continue
         text = element.text if room > 0 else ""
