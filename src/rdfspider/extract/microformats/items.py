@@ -108,7 +108,12 @@ def find_items(tree: Document, ignored: frozenset[str], report: Report) -> Items
         return None
     known = _known_words(classic)
     # Split at any white space, of which HTML has less: `_classify` looks closely at what this finds.
-    meant = {name for name in distinct if not known.isdisjoint(name.split()) or (has_v2 and _V2_PREFIX.search(name))}
+    others = map(known.isdisjoint, map(str.split, distinct))
+    meant = {
+        name
+        for name, is_other in zip(distinct, others, strict=True)
+        if not is_other or (has_v2 and _V2_PREFIX.search(name))
+    }
     meanings: dict[str, _Classes] = {}
     finder = _Finder(tree, report)
     for element, name in [pair for pair in zip(elements, names, strict=True) if pair[1] in meant]:
@@ -256,7 +261,11 @@ class _Finder:
 
     def _add_relations(self) -> None:
         """Links whose relation is a property of the classic item around them, unless their class already is."""
-        for element in self._tree.select("a[rel][href], area[rel][href]"):
+        links = self._tree.select("a[rel][href]")
+        if self._tree.select("area[rel][href]"):
+            # In tree order, by a walk over the whole tree; an index of tag names has the elements of one tag.
+            links = self._tree.select("a[rel][href], area[rel][href]")
+        for element in links:
             relations = frozenset(_TOKEN.findall((element.attr("rel") or "").lower()))
             if relations.isdisjoint(_RELATIONS):
                 continue

@@ -165,7 +165,8 @@ class PropertyReader:
 
     def _find_mixed(self) -> set[Node]:
         mixed: set[Node] = set()
-        for element in self._tree.select("img, script, style"):
+        # One selector per tag: the parser answers it from an index of tag names.
+        for element in self._tree.select("img") + self._tree.select("script") + self._tree.select("style"):
             node: Node | None = element if element.tag != "img" else element.parent
             while node is not None and node not in mixed:
                 mixed.add(node)
