@@ -13,8 +13,8 @@ if not IS_SECOND_PARSER:
     # It also registers the codecs `whatwg-*`; without them, Python's are taken.
     from turbohtml.detect import detect as detect_encoding
 
-_BOMS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
 _UTF32_BOMS = ((b"\x00\x00\xfe\xff", "utf-32-be"), (b"\xff\xfe\x00\x00", "utf-32-le"))
+_BOMS = (*_UTF32_BOMS, (b"\xef\xbb\xbf", "utf-8"), (b"\xfe\xff", "utf-16be"), (b"\xff\xfe", "utf-16le"))
 _XML_DECLARATION = re.compile(rb"""\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']\s*([A-Za-z0-9._:\-]+)""")
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([a-z0-9._:\-]+)""")
 
@@ -69,7 +69,7 @@ def _detect(start: bytes) -> str | None:
 
 def _read_bom(body: bytes) -> tuple[str | None, int]:
     """The encoding by a byte-order mark, or by zero bytes beside the first character, and the length of the mark."""
-    for mark, name in _UTF32_BOMS + _BOMS:
+    for mark, name in _BOMS:
         if body.startswith(mark):
             return name, len(mark)
     # XML and HTML start with "<": in UTF-16 without a BOM, a zero byte is next to it.

@@ -32,6 +32,7 @@ _CHARSET = re.compile(r"""charset\s*=\s*["']?([^"';\s]+)""", re.IGNORECASE)
 _MEDIA_TYPE = re.compile(r"(?:application|audio|font|image|message|model|multipart|text|video)/[^\s/]+")
 # Servers often declare these kinds wrongly, so the signature of a binary format overrules them.
 _OVERRULED_KINDS = (ContentKind.BINARY, ContentKind.TEXT, ContentKind.HTML)
+_SIGNATURE_STARTS = tuple(start for start, _ in SIGNATURES)
 _CONTROLS = bytes(byte for byte in range(32) if byte not in b"\t\n\v\f\r\x1b")
 _HTML_TAGS = frozenset(
     "html head body title base meta link style script noscript template main article section header footer nav aside div p "
@@ -139,9 +140,8 @@ def _is_vague(declared: str, body: bytes) -> bool:
 
 
 def _match_signature(body: bytes) -> str | None:
-    for start, media_type in SIGNATURES:
-        if body.startswith(start):
-            return media_type
+    if body.startswith(_SIGNATURE_STARTS):
+        return next(media_type for start, media_type in SIGNATURES if body.startswith(start))
     if body[4:8] == b"ftyp":
         return "video/mp4"
     if body[:4] == b"RIFF" and body[8:12] == b"WEBP":

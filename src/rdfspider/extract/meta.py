@@ -48,13 +48,11 @@ def extract_meta(tree: Document, content: Content, out: Statements) -> None:
                 out.add(out.page, term, literal)
             if out.full:
                 return
-    for link in tree.select("link[rel][href]"):
-        relation = link.attr("rel") or ""
-        if relation[:2].lower() == "dc":
-            predicate = _predicate(relation)
-            target = out.resolve(link.attr("href") or "") if predicate else None
-            if predicate and target:
-                out.add(out.page, f"<{predicate}>", target)
+    for link in tree.select('link[rel^="dc" i][href]'):
+        predicate = _predicate(link.attr("rel") or "")
+        target = out.resolve(link.attr("href") or "") if predicate else None
+        if predicate and target:
+            out.add(out.page, f"<{predicate}>", target)
 
 
 def _predicate(name: str) -> str | None:

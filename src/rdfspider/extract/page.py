@@ -6,8 +6,8 @@ file.
 
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from rdfspider.config import ExtractConfig
 from rdfspider.extract import feeds, grddl, jsonld, meta, microdata, microformats, rdf, rdfa, transforms, xslt
@@ -59,30 +59,33 @@ def extract_page(page: Page, content: Content, config: ExtractConfig) -> Extract
     reader = _PageReader(page, content, config)
     for problem in content.problems:
         reader.problems.add(problem.code, problem.message)
-    found = Extraction(page.url, content.media_type, content.charset)
+    found: dict[str, Any] = {}
     try:
         if content.kind == ContentKind.HTML:
-            found = reader.read_html(found)
+            found = reader.read_html()
         elif content.kind == ContentKind.XML:
             reader.read_xml()
         elif content.kind == ContentKind.SITEMAP:
-            found = replace(found, links=read_sitemap(content, reader.start("sitemap")), is_sitemap=True)
+            found = {"links": read_sitemap(content, reader.start("sitemap")), "is_sitemap": True}
         elif content.kind == ContentKind.TEXT:
-            found = replace(found, text=content.text)
+            found = {"text": content.text}
     except Exception as error:
         reader.report_fault(None, error)
     if content.kind in DOCUMENT_SYNTAXES:
         name, read_document = DOCUMENT_SYNTAXES[content.kind]
         out = reader.run(name, partial(read_document, content))
         if out is not None and content.kind == ContentKind.FEED:
-            found = replace(found, links=feeds.read_feed_links(out.page, out.base, out.lines, config.max_links))
+            found["links"] = feeds.read_feed_links(out.page, out.base, out.lines, config.max_links)
     if config.transforms:
         reader.run("transform", partial(transforms.extract_by_transform, page, content))
-    return replace(
-        found,
+    return Extraction(
+        page.url,
+        content.media_type,
+        content.charset,
         statements=reader.statements,
         problems=reader.problems.listed(),
         missing_documents=tuple(reader.missing_documents),
+        **found,
     )
 
 
@@ -123,19 +126,18 @@ class _PageReader:
         log.error("%s of %s", syntax or "the tree", self.page.url, exc_info=error)
         self.problems.add("internal-error", f"{type(error).__name__}: {error}", syntax)
 
-    def read_html(self, found: Extraction) -> Extraction:
-        """Read HTML or XHTML: its syntaxes, metadata, links and text."""
+    def read_html(self) -> dict[str, Any]:
+        """Read HTML or XHTML: its syntaxes, and as fields of Extraction its metadata, links and text."""
         tree, is_xml = self._parse_html()
         self.base = self._find_base(tree)
         self._read_tree(tree, HTML_SYNTAXES)
-        found = replace(
-            found,
-            **read_metadata(tree, self.base)._asdict(),
-            links=read_links(tree, self.base, self.config.max_links, self.problems),
-            # The parser lays out text as a browser does for trees of HTML only.
-            text=read_text(parse_html(self.content.text) if is_xml else tree),
-        )
-        self.run("page", partial(describe_page, tree, found))
+        found: dict[str, Any] = read_metadata(tree, self.base)._asdict()
+        found["links"] = read_links(tree, self.base, self.config.max_links, self.problems)
+        # The parser lays out text as a browser does for trees of HTML only.
+        found["text"] = read_text(parse_html(self.content.text) if is_xml else tree)
+        if self.config.wants("page"):
+            described = Extraction(self.page.url, self.content.media_type, **found)
+            self.run("page", partial(describe_page, tree, described))
         return found
 
     def _find_base(self, tree: Document) -> str:
