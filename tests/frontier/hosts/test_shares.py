@@ -275,7 +275,8 @@ def test_what_is_under_way_counts_as_far_as_it_has_come() -> None:
 
 
 def crawl_slow_web(frontier: Frontier, clock: HandClock, subdomains: int, seconds: int) -> Counter[str]:
-    """Crawl ten slow hosts, and from the tenth second on a farm that one of them has linked to; the pages that each has had."""
+    """Crawl ten slow hosts, and from the tenth second on a farm that one of them has linked to; the pages that each has had, and
+    how many names were looked up."""
     frontier.add(
         [Discovered(f"http://d{number}.org/{page}", found_as="seed") for number in range(10) for page in range(200)]
     )
@@ -302,6 +303,7 @@ def crawl_slow_web(frontier: Frontier, clock: HandClock, subdomains: int, second
         while (found := frontier.lease()) is not None:
             if found.kind == "name":
                 crawler.answer(found)
+                had["names"] += 1
             else:
                 under_way.append((now + 5.0, found))
         clock.advance(0.25)
@@ -324,6 +326,41 @@ def test_slow_hosts_keep_their_rate_beside_many_subdomains(
     )
     assert beside["d"] >= 0.8 * alone["d"] > 0
     assert beside["h"] > (200 if delay_s else 0), "what nobody else can use"
+
+
+def test_a_farm_of_thousands_leaves_no_connection_idle_and_has_few_names_looked_up(
+    open_frontier: OpenFrontier, clock: HandClock
+) -> None:
+    """Those that got no connection come back soon, and nobody asks for the addresses of hosts that cannot be asked."""
+    frontier = open_frontier(frontier={"delay_s": 1.0}, fetch={"connections": 16})
+    had = crawl_slow_web(frontier, clock, subdomains=3_000, seconds=100)
+    assert had["h"] > 60
+    assert had["names"] < 1_000
+
+
+def test_new_hosts_of_a_domain_over_its_share_are_asked_beside_its_fast_ones(
+    open_frontier: OpenFrontier, clock: HandClock
+) -> None:
+    """Its fast hosts are always ready, and not for all of them something is left."""
+    frontier = open_frontier(frontier={"delay_s": 0.0})
+    big = [f"http://b{number}.big.org/{page}" for number in range(20) for page in range(300)]
+    small = [f"http://d{number}.org/{page}" for number in range(5) for page in range(2_000)]
+    frontier.add([Discovered(url, found_as="seed") for url in big + small])
+    frontier.commit()
+    crawler, asked = Crawler(frontier, clock), set[str]()
+    under_way: deque[tuple[float, Lease]] = deque()
+    for turn in range(160):
+        if turn == 100:
+            frontier.add([Discovered(f"http://new{number}.big.org/", found_as="seed") for number in range(5)])
+        while under_way and under_way[0][0] <= clock.monotonic():
+            crawler.answer(under_way.popleft()[1])
+        frontier.commit()
+        frontier.share_out(16 - sum(lease.is_surplus for _, lease in under_way))
+        while len(under_way) < 64 and (lease := frontier.lease()) is not None:
+            asked.add(lease.host)
+            under_way.append((clock.monotonic() + 0.2, lease))
+        clock.advance(0.1)
+    assert sum(host.startswith("new") for host in asked) == 5
 
 
 def test_new_hosts_over_their_share_use_what_slow_ones_that_wait_cannot(

@@ -25,7 +25,7 @@ _MIN_ACTIVE, _MAX_ACTIVE = 3, 16
 # Hosts that must wait longer than this leave memory when others wait to enter.
 _LONG_WAIT_S = 30.0
 # How soon hosts come back that left memory because they got no connection: those within their share, and others.
-_WITHIN_AWAY_S, _OVER_AWAY_S = 1.0, 30.0
+_WITHIN_AWAY_S, _OVER_AWAY_S = 1.0, 2.0
 # And how late at most: hosts without number must not keep others away for good.
 _MAX_AWAY_S = 300.0
 # How soon a host is due again for which there was no connection.
@@ -39,7 +39,7 @@ _UNLIMITED = sys.maxsize
 # those that have not answered yet, wait for their lane, which is of no use to fast ones: only others like them have to.
 _OTHERS_S = 2.0
 # Hosts that one call may make active, and how many it may find that have had more than their share.
-_INCOMING, _PASSED = 64, 256
+_INCOMING, _PASSED = 64, 64
 
 FRONT = 0
 """For `leave`: into the front queue of its best URL, not into one with a wait."""
@@ -137,12 +137,13 @@ class ActiveHosts:
         return None
 
     def _take_aside(self, now: float) -> Host | None:
-        """A host that has had more than its share, and may be asked all the same."""
-        for is_fast in (True, False):
-            aside = self._find_aside(is_fast=is_fast)
-            if aside is not None and self._has_surplus(now, is_fast=is_fast):
-                return self._take(aside.popleft()[1], is_surplus=True)
-        return None
+        """The host that has waited for longest of those that have had more than their share, and may be asked all the same."""
+        found = [
+            aside
+            for is_fast in (True, False)
+            if (aside := self._find_aside(is_fast=is_fast)) and self._has_surplus(now, is_fast=is_fast)
+        ]
+        return self._take(min(found, key=lambda aside: aside[0][0]).popleft()[1], is_surplus=True) if found else None
 
     def _take(self, host: Host, *, is_surplus: bool) -> Host:
         host.due = None
@@ -233,7 +234,7 @@ class ActiveHosts:
     def _send_away(self, host: Host, now: float) -> None:
         """Let a host wait on disk for its next chance. Hosts come back one after the other, more often than their lane can serve
         them: a hundred thousand that come at once would be tried in vain, and others would have to wait for that."""
-        is_over = host.is_surplus or self._shares.rate(host) != WITHIN
+        is_over = self._shares.rate(host) != WITHIN
         after_others = min(self._back_at[is_over] + self._back_gap_s, now + _MAX_AWAY_S)
         self._back_at[is_over] = max(after_others, now + (_OVER_AWAY_S if is_over else _WITHIN_AWAY_S))
         self.leave(host, WAITING_QUEUE, self._back_at[is_over])

@@ -34,12 +34,12 @@ class Lanes:
         """Those of them whose hosts do not answer fast and are over their share."""
         self._held_back_at = float("-inf")
         self.has_others = False
-        """Whether there are hosts that are not known to be slow."""
+        """Whether there are hosts that are not known to be slow; those without an answer count if they are within their share."""
 
     def choose(self, host: Host, now: float) -> Lane | None:
         """The lane of a host's next request; None if it must wait."""
         lane = self._find(host, self._in_flight)
-        if lane is None and host.record.tempo == UNASKED:
+        if lane is None and host.record.tempo == UNASKED and not host.is_surplus:
             self._held_back_at = now
         return lane
 
@@ -65,7 +65,7 @@ class Lanes:
         return Lane.SPARE if is_spare else None
 
     def has_demand(self, now: float) -> bool:
-        """Whether a host that has not answered yet had to wait a moment ago."""
+        """Whether a host within its share that has not answered yet had to wait a moment ago."""
         return now - self._held_back_at < _DEMAND_S
 
     def enter(self, lane: Lane, *, is_surplus: bool = False) -> None:

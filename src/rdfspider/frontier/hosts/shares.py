@@ -28,6 +28,8 @@ UNPRODUCTIVE = 3
 
 # How often costs decay and are compared, and what is left of them then: half after some seven seconds.
 _REVIEW_S, _REST = 1.0, 0.9
+# What remains at most of costs of a second each second.
+_MEMORY_S = _REVIEW_S / (1 - _REST)
 # How many times its share a domain may have had: everybody's demand differs a little.
 _TOLERANCE = 1.5
 # Costs below this count as nothing.
@@ -114,8 +116,11 @@ class Shares:
             del self._by_key[share.key]
             if share.parent is not None:
                 share.parent.children.pop(share.key, None)
-        # What is under way is charged when it ends, but counts as far as it has come.
-        under_way = [(host, sum(now - at for at in began) / self._connections) for host, began in self._open.items()]
+        # What is under way counts as far as it has come, but for no more than what is left later of requests that have ended.
+        under_way = [
+            (host, sum(min(now - at, _MEMORY_S) for at in began) / self._connections)
+            for host, began in self._open.items()
+        ]
         for host, cost_s in under_way:
             self.charge(host, cost_s)
         for share in _walk(self._root):

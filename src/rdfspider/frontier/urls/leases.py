@@ -220,6 +220,10 @@ class Leases:
         if addresses is None or not self._holds(addresses):
             if host.unrecorded >= host.scheduled:
                 return None
+            if host.is_surplus and self._lanes.choose(host, now) is None:
+                # A farm has more names than can be asked.
+                self._active.hold_back(host, now)
+                return None
             host.is_resolving = True
             return Lease(LeaseKind.NAME, record.name, host.number, is_surplus=host.is_surplus)
         self._foreign.delay(host, now)
