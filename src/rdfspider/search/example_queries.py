@@ -128,9 +128,9 @@ EXAMPLES = (
 
 
 def list_examples(ledger: LedgerReader | None, store: Store | None = None) -> list[ExampleQuery]:
-    """List the examples that have an answer, judged by a quick check; without an index, those that need no property of
-    schema.org."""
-    if ledger is None or store is None:
+    """List the examples that have an answer, judged by a quick check; without an index, or while it has no page, those that need
+    no property of schema.org."""
+    if ledger is None or store is None or not ledger.read_totals().pages:
         return [_fill(example, "schema:Thing", "thing") for example in EXAMPLES if not example.needs]
     pages = ledger.read_totals().pages
     counts, sites = ledger.read_names(NameKind.CLASS, _CLASSES), ledger.read_totals().sites

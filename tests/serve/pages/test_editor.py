@@ -179,6 +179,12 @@ def test_examples_are_about_what_the_data_has(tmp_path: Path) -> None:
     assert "Prices by currency" not in text
 
 
+def test_general_examples_are_offered_while_the_index_has_no_page(tmp_path: Path) -> None:
+    with serve(index_pages(tmp_path / "c", {})) as serving:
+        reply = serving.get("/sparql", BROWSER)
+    assert (reply.status, "What is said of schema:Thing" in reply.text) == (200, True)
+
+
 def test_examples_without_an_answer_are_not_offered(tmp_path: Path) -> None:
     """The most used class has no names, nothing leads to the named one, and one page contradicts nobody."""
     offers = [{"@type": "Offer", "price": price} for price in (1, 2, 3)]
