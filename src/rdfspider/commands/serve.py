@@ -5,6 +5,7 @@ import re
 import secrets
 import subprocess
 import sys
+import threading
 import time
 import webbrowser
 from pathlib import Path
@@ -78,12 +79,17 @@ def serve(
         names=tuple(name or ()),
         options=site_options,
     )
-    try:
+
+    def announce() -> None:
+        # Not before: an interrupt could get lost until the server hears it.
         _announce(settings, access.is_control_allowed)
         if is_opened:
-            open_browser(_locate(settings))
+            # Some browsers are waited for, and would wait for the site.
+            threading.Thread(target=open_browser, args=(_locate(settings),), daemon=True).start()
+
+    try:
         with show_log():
-            run_site(settings, listener)
+            run_site(settings, listener, on_start=announce)
     except KeyboardInterrupt:
         # This is the intended way to end it, as announced above.
         return

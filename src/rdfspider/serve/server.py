@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -58,6 +59,14 @@ class SiteServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, site: Site) -> None:
         super().__init__(config)
         self._site = site
+        self.on_start: Callable[[], None] = lambda: None
+        """Called once the site can be reached."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and say so: from now on requests are answered, and signals end the site."""
+        await super().startup(sockets)
+        if self.started:
+            self.on_start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Shut down."""
@@ -175,13 +184,19 @@ def make_server(site: Site) -> SiteServer:
     return SiteServer(config, site)
 
 
-def run_site(settings: ServerSettings, listener: socket.socket, lifeline: IO[bytes] | None = None) -> None:
-    """Serve until a signal arrives or the lifeline is closed."""
+def run_site(
+    settings: ServerSettings,
+    listener: socket.socket,
+    lifeline: IO[bytes] | None = None,
+    on_start: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve until a signal arrives or the lifeline is closed; `on_start` is called once the site can be reached."""
     crawl = Crawl.open(Path(settings.folder))
     access = make_access(
         settings.host, settings.is_public, token=settings.token, port=settings.port, names=settings.names
     )
     server = make_server(Site(crawl, access, settings.options))
+    server.on_start = on_start
     if lifeline is not None:
         threading.Thread(target=_wait_for_end, args=(lifeline, server), daemon=True).start()
     # One thread does all I/O; this is the longest that it waits for the threads that make pages.
