@@ -3,7 +3,7 @@
     python benchmarks/fair_web.py SEED KIND honest PORT LOG
     python benchmarks/fair_web.py SEED KIND others PORT
 
-KIND is alone, hostile, farm, tarpits, slow-alone, slow or unasked.
+KIND is alone, hostile, farm, tarpits, slow-alone, slow, unasked, robots or turns.
 
 Honest hosts and others have a process each, which ends when its stdin is closed. The first line on stdout is a JSON object with
 the seeds, and the flags that lead a crawl there. Every answer of an honest host is a line of LOG: time, host, path and status.
@@ -16,7 +16,8 @@ the seeds, and the flags that lead a crawl there. Every answer of an honest host
 - *Tarpits* are seeds, as are servers that became slow: they are silent for 25 seconds, then send 160 bytes a second.
 - Where all hosts are *slow*, each takes five seconds for an answer, honest ones, too (`slow-alone`). A farm of two domains, one
   for each shard, is linked from one honest host. Its first page, which comes at once, links to all its subdomains: 400 that are
-  asked again and again (`slow`), or 4,000, so that most are not asked at all (`unasked`). They are in 64 networks.
+  asked again and again (`slow`), or 4,000, so that most are not asked at all (`unasked`). They are in 64 networks. Or there are
+  1,000 that look fast, but are slow: their robots.txt comes at once (`robots`), or so does every second page, too (`turns`).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from hostile import HostileWeb, make_hostile
 from rdfspider.domains import Domains, bundled_suffix_list
 
 HONEST, HOSTILE, FARM, TARPITS = 60, 73, 200, 300
-SUBDOMAINS = {"slow-alone": 0, "slow": 400, "unasked": 4000}
+SUBDOMAINS = {"slow-alone": 0, "slow": 400, "unasked": 4000, "robots": 1000, "turns": 1000}
 SHARDS = 2
 _PAGES = 5_000
 _CHILDREN = 4
@@ -102,9 +103,14 @@ class Web:
         networks = [f"*.n{number}.*={host}:{self.port}" for number, host in enumerate(self.others)]
         return [flag for entry in entries + networks if self._subdomains for flag in ("--resolve", entry)]
 
-    def wait_s(self, name: str) -> float:
-        """How long a host takes for any answer."""
-        return _SLOW_S if self.is_slow and name not in self._subdomains else 0.0
+    def wait_s(self, host: str, path: str, name: str) -> float:
+        """How long a host takes for an answer, asked by a name."""
+        if not self.is_slow or name in self._subdomains:
+            return 0.0
+        page = _read_number(path)
+        looks_fast = page is None if self.kind == "robots" else page is None or page % 2 == 0
+        is_feint = self.kind in ("robots", "turns") and host in self.others and looks_fast
+        return 0.0 if is_feint else _SLOW_S
 
     def answer(self, host: str, path: str, name: str) -> Answer:
         """What a host sends for a path, asked by a name."""
@@ -328,7 +334,7 @@ class _Connection(asyncio.Protocol):
         answer = self._web.answer(self._host, path, name) if is_open or self._web.kind == "tarpits" else _MISSING
         if not isinstance(answer, bytes):
             self._task = answer(self._transport)
-        elif wait_s := self._web.wait_s(name):
+        elif wait_s := self._web.wait_s(self._host, path, name):
             self._task = asyncio.ensure_future(self._send_later(path, answer, wait_s))
         else:
             self._send(path, answer)
