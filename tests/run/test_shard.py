@@ -51,9 +51,9 @@ def test_the_links_of_a_page_count_against_its_share(tmp_path: Path, monkeypatch
     charged: list[float] = []
     charge = Shares.charge
 
-    def record(shares: Shares, host: Host, cost_s: float) -> None:
+    def record(shares: Shares, host: Host, cost_s: float, requests: int = 0, held_s: float = 0.0) -> None:
         charged.append(cost_s)
-        charge(shares, host, cost_s)
+        charge(shares, host, cost_s, requests, held_s)
 
     monkeypatch.setattr(Shares, "charge", record)
     with Web(site) as web:

@@ -1,7 +1,6 @@
 """Who has had more than their share: by domain, by who introduced whom, and by network; and what follows while others wait."""
 
 from collections import Counter, deque
-from pathlib import Path
 
 import pytest
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier
@@ -274,68 +273,19 @@ def test_what_is_under_way_counts_as_far_as_it_has_come() -> None:
     assert [shares.rate(host) for host in hosts] == [WITHIN] * 3, "it is charged when it ends"
 
 
-def crawl_slow_web(frontier: Frontier, clock: HandClock, subdomains: int, seconds: int) -> Counter[str]:
-    """Crawl ten slow hosts, and from the tenth second on a farm that one of them has linked to; the pages that each has had, and
-    how many names were looked up."""
-    frontier.add(
-        [Discovered(f"http://d{number}.org/{page}", found_as="seed") for number in range(10) for page in range(200)]
-    )
-    frontier.commit()
-    crawler, had = Crawler(frontier, clock), Counter[str]()
-    crawler.duration_s = 5.0
-    under_way: deque[tuple[float, Lease]] = deque()
-    start = clock.monotonic()
-    while (now := clock.monotonic()) < start + seconds:
-        if subdomains and now >= start + 10:
-            entry = frontier.find("http://d0.org/0")
-            assert entry is not None
-            names = [f"h{number}.farm.org" for number in range(subdomains)]
-            frontier.add(
-                [Discovered(f"http://{name}/{page}", 1, via=entry.url_id) for name in names for page in range(9)]
-            )
-            subdomains = 0
-        while under_way and under_way[0][0] <= now:
-            lease = under_way.popleft()[1]
-            crawler.answer(lease)
-            had[lease.host[:1]] += lease.kind == "page"
-        frontier.commit()
-        frontier.share_out(16)
-        while (found := frontier.lease()) is not None:
-            if found.kind == "name":
-                crawler.answer(found)
-                had["names"] += 1
-            else:
-                under_way.append((now + 5.0, found))
-        clock.advance(0.25)
-    return had
-
-
-@pytest.mark.parametrize(("subdomains", "delay_s"), [(30, 0.0), (400, 0.0), (400, 1.0)])
-def test_slow_hosts_keep_their_rate_beside_many_subdomains(
-    open_frontier: OpenFrontier, clock: HandClock, tmp_path: Path, subdomains: int, delay_s: float
-) -> None:
-    """Beside some that are asked again and again, and more than can be asked once; also where hosts wait on disk between."""
-    alone, beside = (
-        crawl_slow_web(
-            open_frontier(tmp_path / str(count), frontier={"delay_s": delay_s}, fetch={"connections": 16}),
-            clock,
-            count,
-            seconds=200,
-        )
-        for count in (0, subdomains)
-    )
-    assert beside["d"] >= 0.8 * alone["d"] > 0
-    assert beside["h"] > (200 if delay_s else 0), "what nobody else can use"
-
-
-def test_a_farm_of_thousands_leaves_no_connection_idle_and_has_few_names_looked_up(
-    open_frontier: OpenFrontier, clock: HandClock
-) -> None:
-    """Those that got no connection come back soon, and nobody asks for the addresses of hosts that cannot be asked."""
-    frontier = open_frontier(frontier={"delay_s": 1.0}, fetch={"connections": 16})
-    had = crawl_slow_web(frontier, clock, subdomains=3_000, seconds=100)
-    assert had["h"] > 60
-    assert had["names"] < 1_000
+def test_networks_count_what_is_under_way() -> None:
+    shares, hosts = Shares(64), [make_host(number, f"d{number}.org") for number in range(8)]
+    for host in hosts:
+        shares.charge(host, 0.1)
+    near = [make_host(100 + number, f"n{number}.org", address=f"192.0.2.{number}") for number in range(20)]
+    for host in near:
+        shares.begin(host, 0.0)
+    shares.review(5.0)
+    assert {shares.rate(host) for host in near} == {CROWDED}
+    for host in near:
+        shares.end(host)
+    shares.review(6.0)
+    assert {shares.rate(host) for host in hosts + near} == {WITHIN}
 
 
 def test_new_hosts_of_a_domain_over_its_share_are_asked_beside_its_fast_ones(

@@ -121,12 +121,12 @@ class ActiveHosts:
                 if due is None or due > now:
                     return None
             host = heappop(self._heap)[2]
-            rating = self._shares.rate(host)
+            rating = self._rate(host)
             if rating == WITHIN:
-                if host.record.tempo == FAST:
+                if host.tempo == FAST:
                     self._within_at = now
                 return self._take(host, is_surplus=False)
-            is_fast = host.record.tempo == FAST
+            is_fast = host.tempo == FAST
             if self._has_surplus(now, is_fast=is_fast):
                 return self._take(host, is_surplus=True)
             if rating == OVER and self.wants_out():
@@ -164,7 +164,7 @@ class ActiveHosts:
                 due, host = aside.popleft()
                 if host.due != due or not host.is_active:
                     continue
-                if self._shares.rate(host) == WITHIN:
+                if self._rate(host) == WITHIN:
                     self.push(host, now)
                 else:
                     aside.append((due, host))
@@ -223,7 +223,7 @@ class ActiveHosts:
     def hold_back(self, host: Host, now: float) -> None:
         """Make a host that got no connection due again soon, or let it wait on disk if others want its place. A host that has not
         answered yet keeps its place unless it is over its share."""
-        tempo = host.record.tempo
+        tempo = host.tempo
         if tempo != FAST and not host.is_surplus and self._lanes.is_kept_out(host):
             self._kept_out_at = now
         if (tempo != UNASKED or host.is_surplus) and host.is_quiet and self.wants_out():
@@ -336,8 +336,13 @@ class ActiveHosts:
     def _may_be_fast(self, host: Host) -> bool:
         """Whether a host is not known to be slow. Farms have any number of hosts without an answer: those over their share do not
         count."""
-        tempo = host.record.tempo
-        return tempo == FAST or (tempo == UNASKED and self._shares.rate(host) == WITHIN)
+        rating, tempo = self._rate(host), host.tempo
+        return tempo == FAST or (tempo == UNASKED and rating == WITHIN)
+
+    def _rate(self, host: Host) -> int:
+        """How much a host has had; also notes whether it is doubted."""
+        host.is_doubted = self._shares.doubts(host)
+        return self._shares.rate(host)
 
     def _review(self, now: float) -> None:
         """Note which hosts share the connections, and move hosts with long waits to disk if others wait to enter."""

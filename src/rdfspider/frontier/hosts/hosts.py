@@ -134,6 +134,7 @@ class Host:
         "held",
         "in_flight",
         "is_active",
+        "is_doubted",
         "is_resolving",
         "is_surplus",
         "leaving",
@@ -171,6 +172,8 @@ class Host:
         self.asking: set[str] = set()
         """Origins whose robots.txt is being fetched."""
         self.is_resolving = False
+        self.is_doubted = False
+        """Whether that its last answer was fast shows nothing (`Shares.doubts`)."""
         self.is_surplus = False
         """Whether its next lease is one beyond its share."""
         self.in_flight = 0
@@ -179,6 +182,11 @@ class Host:
         """Requests in flight without a lease."""
         self.unrecorded = 0
         """Pages that were leased but not recorded yet."""
+
+    @property
+    def tempo(self) -> int:
+        """How fast its last answer was, or slow if that it was fast shows nothing."""
+        return SLOW if self.is_doubted and self.record.tempo == FAST else self.record.tempo
 
     @property
     def scheduled(self) -> int:

@@ -39,7 +39,7 @@ class Lanes:
     def choose(self, host: Host, now: float) -> Lane | None:
         """The lane of a host's next request; None if it must wait."""
         lane = self._find(host, self._in_flight)
-        if lane is None and host.record.tempo == UNASKED and not host.is_surplus:
+        if lane is None and host.tempo == UNASKED and not host.is_surplus:
             self._held_back_at = now
         return lane
 
@@ -50,7 +50,7 @@ class Lanes:
 
     def _find(self, host: Host, count: Counter[Lane]) -> Lane | None:
         """The lane of a host's next request beside those in flight."""
-        tempo = host.record.tempo
+        tempo = host.tempo
         if tempo == FAST:
             if not host.record.is_heavy:
                 return Lane.OPEN

@@ -6,6 +6,9 @@ tree, with the domains of seeds at the top, and below each domain those that its
 level the same share is due to each, so a farm of hosts has the share of the one domain that introduced it. Networks of addresses
 are counted apart, and none is due more than a quarter.
 
+Hosts that answer fast get connections before others do, so some may answer fast for that alone, and take long the next time. A
+domain over its share is doubted while such hosts of it, and of all that it led to, take long on average: none of them is fast.
+
 All of it is in memory, decays within seconds, and is bounded by what was requested meanwhile; only the lines are stored.
 """
 
@@ -14,7 +17,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 
-from rdfspider.frontier.hosts.hosts import Host
+from rdfspider.frontier.hosts.hosts import FAST, Host
 
 WITHIN, CROWDED, OVER = range(3)
 """How much a host has had: no more than its share, its network more, or it or one that led to it more."""
@@ -34,6 +37,8 @@ _MEMORY_S = _REVIEW_S / (1 - _REST)
 _TOLERANCE = 1.5
 # Costs below this count as nothing.
 _NOTHING_S = 0.001
+# How long requests to hosts that answered fast take on average at most, lest their domain is doubted once it is over its share.
+_FAST_S = 1.0
 # The share of all costs that is due to a network.
 _NETWORK_SHARE = 0.25
 
@@ -41,7 +46,7 @@ _NETWORK_SHARE = 0.25
 class Share:
     """What a domain and all that it led to has had."""
 
-    __slots__ = ("children", "cost_s", "is_over", "key", "own_s", "parent")
+    __slots__ = ("children", "cost_s", "held_s", "is_doubted", "is_over", "key", "own_s", "parent", "requests")
 
     def __init__(self, key: int, parent: "Share | None") -> None:
         self.key = key
@@ -51,6 +56,12 @@ class Share:
         """The part that its own hosts had."""
         self.is_over = False
         """Whether it or one above it has had more than its share."""
+        self.requests = 0.0
+        """Requests to hosts that had answered fast before."""
+        self.held_s = 0.0
+        """How long these have held their connections."""
+        self.is_doubted = False
+        """Whether such requests take long, to it or to one above it that has had more than its share."""
         self.children: dict[int, Share] = {}
 
 
@@ -79,29 +90,34 @@ class Shares:
             del self._open[host]
 
     def charge_exchange(self, host: Host, duration_s: float) -> None:
-        """Count a request that has ended."""
-        self.charge(host, REQUEST_S + duration_s / self._connections)
+        """Count a request that has ended, before its answer says how fast the host is (`HostRecord.tempo`)."""
+        is_fast = host.record.tempo == FAST
+        self.charge(host, REQUEST_S + duration_s / self._connections, is_fast, duration_s if is_fast else 0.0)
 
-    def charge(self, host: Host, cost_s: float) -> None:
-        """Count what a host has cost."""
+    def charge(self, host: Host, cost_s: float, requests: int = 0, held_s: float = 0.0) -> None:
+        """Count what a host has cost, and how long requests to it took if it had answered fast before."""
         share: Share | None = self._find(host)
         assert share is not None
         share.own_s += cost_s
         while share is not None:
             share.cost_s += cost_s
+            share.requests += requests
+            share.held_s += held_s
             share = share.parent
         if network := _network_of(host):
             self._networks[network] = self._networks.get(network, 0.0) + cost_s
 
     def rate(self, host: Host) -> int:
         """How much a host has had, in relation to others."""
-        for key in (host.domain.key, *reversed(host.record.line)):
-            share = self._by_key.get(key)
-            if share is not None:
-                if share.is_over:
-                    return OVER
-                break
+        share = self._find_nearest(host)
+        if share is not None and share.is_over:
+            return OVER
         return CROWDED if self._crowded and _network_of(host) in self._crowded else WITHIN
+
+    def doubts(self, host: Host) -> bool:
+        """Whether an answer of a host that was fast shows nothing, as its domain is over its share and others of it take long."""
+        share = self._find_nearest(host)
+        return share is not None and share.is_doubted
 
     def review(self, now: float) -> None:
         """Let costs decay and compare them, once a second."""
@@ -111,25 +127,38 @@ class Shares:
         for share in (self._root, *self._by_key.values()):
             share.cost_s *= _REST
             share.own_s *= _REST
+            share.requests *= _REST
+            share.held_s *= _REST
         for share in [share for share in self._by_key.values() if share.cost_s < _NOTHING_S]:
             # What is above has had at least as much, so nothing is left without a parent.
             del self._by_key[share.key]
             if share.parent is not None:
                 share.parent.children.pop(share.key, None)
-        # What is under way counts as far as it has come, but for no more than what is left later of requests that have ended.
-        under_way = [
-            (host, sum(min(now - at, _MEMORY_S) for at in began) / self._connections)
-            for host, began in self._open.items()
-        ]
-        for host, cost_s in under_way:
-            self.charge(host, cost_s)
+        self._networks = {network: _REST * cost for network, cost in self._networks.items() if cost > _NOTHING_S}
+        under_way = [(host, *self._count_open(host, began, now)) for host, began in self._open.items()]
+        for host, cost_s, requests, held_s in under_way:
+            self.charge(host, cost_s, requests, held_s)
         for share in _walk(self._root):
             _compare(share)
-        for host, cost_s in under_way:
-            self.charge(host, -cost_s)
-        self._networks = {network: _REST * cost for network, cost in self._networks.items() if cost > _NOTHING_S}
         due_s = max(_NETWORK_SHARE, _TOLERANCE / max(len(self._networks), 1)) * sum(self._networks.values())
         self._crowded = {network for network, cost in self._networks.items() if cost > due_s}
+        for host, cost_s, requests, held_s in under_way:
+            self.charge(host, -cost_s, -requests, -held_s)
+
+    def _count_open(self, host: Host, began: deque[float], now: float) -> tuple[float, int, float]:
+        """What requests under way have cost so far, for no more than what is left later of those that have ended; and how many of
+        them take long, and how long, if the host had answered fast before."""
+        taken_s = [min(now - at, _MEMORY_S) for at in began]
+        late_s = [taken for taken in taken_s if taken > _FAST_S] if host.record.tempo == FAST else []
+        return sum(taken_s) / self._connections, len(late_s), sum(late_s)
+
+    def _find_nearest(self, host: Host) -> Share | None:
+        """The share of a host's domain, or of the nearest that led to it; None if none has had anything lately."""
+        for key in (host.domain.key, *reversed(host.record.line)):
+            share = self._by_key.get(key)
+            if share is not None:
+                return share
+        return None
 
     def _find(self, host: Host) -> Share:
         """The share of a host's domain; one that has had nothing lately is made again, below those that led to it."""
@@ -141,7 +170,7 @@ class Shares:
             child = self._by_key.get(key)
             if child is None:
                 child = self._by_key[key] = share.children[key] = Share(key, share)
-                child.is_over = share.is_over
+                child.is_over, child.is_doubted = share.is_over, share.is_doubted
             share = child
         return share
 
@@ -161,6 +190,9 @@ def _compare(parent: Share) -> None:
     due_s = _TOLERANCE * parent.cost_s / max(parts, 1)
     for child in parent.children.values():
         child.is_over = parent.is_over or (parts > 1 and child.cost_s > due_s)
+        # Who has been doubted stays so until its hosts do answer fast, also while it has little.
+        is_late = (child.is_over or child.is_doubted) and child.held_s > _FAST_S * child.requests
+        child.is_doubted = parent.is_doubted or is_late
 
 
 def _network_of(host: Host) -> str:

@@ -105,8 +105,8 @@ class Leases:
         self._shares.end(host)
         host.asking.discard(origin)
         if exchange is not None:
-            self._pacing.note_tempo(host, exchange)
             self._shares.charge_exchange(host, exchange.duration_s)
+            self._pacing.note_tempo(host, exchange)
         if isinstance(exchange, Failure) and exchange.code == FailureCode.TAKEN_BACK:
             # Nothing is known of the robots.txt, so it is asked for again.
             self._pacing.count_taken_back(host, exchange)
@@ -153,8 +153,8 @@ class Leases:
         host.in_flight -= 1
         self._leave_lane(lease)
         self._shares.end(host)
-        self._pacing.note_tempo(host, exchange)
         self._shares.charge_exchange(host, exchange.duration_s)
+        self._pacing.note_tempo(host, exchange)
         judgement = judge_exchange(lease, exchange, slot.row.turned_away, self._config)
         slot.is_attempt = judgement.is_attempt
         slot.is_turned_away = judgement.is_turned_away
