@@ -288,6 +288,32 @@ def test_networks_count_what_is_under_way() -> None:
     assert {shares.rate(host) for host in hosts + near} == {WITHIN}
 
 
+def test_one_domain_is_not_alone_while_a_host_of_another_waits() -> None:
+    shares, farm = Shares(64), make_host(1, "farm.org", "seed.org")
+    shares.charge(farm, 1.0)
+    review(shares)
+    assert shares.rate(farm) == WITHIN
+    shares.expect(make_host(2, "d.org", "seed.org"))
+    review(shares)
+    assert shares.rate(farm) == WITHIN, "it belongs to those that seed.org led to"
+    shares.expect(make_host(3, "d.org"))
+    review(shares)
+    assert shares.rate(farm) == OVER
+
+
+def test_hosts_wait_together_with_those_of_the_domain_that_is_over_its_share() -> None:
+    shares = Shares(64)
+    honest = [make_host(number, f"d{number}.org") for number in range(8)]
+    farms = [make_host(100 + number, f"farm{number}.org", f"entry{number % 2}.org") for number in range(4)]
+    for host in honest + farms:
+        shares.charge(host, 1.0 if host in farms else 0.1)
+    review(shares)
+    assert {shares.find_group(host) for host in honest} == {0}
+    assert [shares.find_group(host) for host in farms] == 2 * [
+        Domain(f"entry{number}.org", 0, 0).key for number in (0, 1)
+    ]
+
+
 def test_new_hosts_of_a_domain_over_its_share_are_asked_beside_its_fast_ones(
     open_frontier: OpenFrontier, clock: HandClock
 ) -> None:

@@ -27,6 +27,10 @@ def only_robots_fast(lease: Lease, asked: int) -> float:
     return 0.1 if lease.kind == LeaseKind.ROBOTS else SLOW_S
 
 
+def first_page_fast(lease: Lease, asked: int) -> float:
+    return 0.1 if asked < 2 else SLOW_S
+
+
 def by_turns(lease: Lease, asked: int) -> float:
     return SLOW_S if asked % 2 else 0.1
 
@@ -133,7 +137,7 @@ def race(open_frontier: OpenFrontier, clock: HandClock, tmp_path: Path) -> Race:
     return Race(open_frontier, clock, tmp_path)
 
 
-@pytest.mark.parametrize(("hosts", "delay_s"), [(30, 0.0), (400, 0.0), (400, 1.0)])
+@pytest.mark.parametrize(("hosts", "delay_s"), [(30, 0.0), (400, 0.0), (400, 1.0), (3_000, 0.0)])
 def test_slow_hosts_keep_their_rate_beside_many_subdomains(race: Race, hosts: int, delay_s: float) -> None:
     """Beside some that are asked again and again, and more than can be asked once; also where hosts wait on disk between."""
     alone, beside = (race.run(count, always_slow, delay_s) for count in (0, hosts))
@@ -141,7 +145,7 @@ def test_slow_hosts_keep_their_rate_beside_many_subdomains(race: Race, hosts: in
     assert beside["h"] > (200 if delay_s else 0), "what nobody else can use"
 
 
-@pytest.mark.parametrize("duration", [only_robots_fast, by_turns, nearly_slow])
+@pytest.mark.parametrize("duration", [only_robots_fast, first_page_fast, by_turns, nearly_slow])
 @pytest.mark.parametrize(("has_domains", "delay_s", "least"), [(False, 0.0, 0.7), (True, 0.0, 0.7), (False, 1.0, 0.9)])
 def test_a_farm_that_looks_fast_gets_no_more_than_a_slow_one(
     race: Race, duration: Duration, has_domains: bool, delay_s: float, least: float

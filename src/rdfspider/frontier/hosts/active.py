@@ -84,8 +84,8 @@ class ActiveHosts:
         self._pushes = 0
         self._next_review = 0.0
         self._back_gap_s = 1 / config.fetch.connections
-        self._back_at = [0.0, 0.0]
-        """When the last of the hosts comes back that were sent away: of those within their share, and of others."""
+        self._back_at: dict[int, float] = {}
+        """When the last of the hosts comes back that were sent away, by those who wait together (`Shares.find_group`)."""
 
     def push(self, host: Host, at: float) -> None:
         """Make a host due at a monotonic time; an earlier entry for it becomes stale."""
@@ -224,6 +224,8 @@ class ActiveHosts:
         """Make a host that got no connection due again soon, or let it wait on disk if others want its place. A host that has not
         answered yet keeps its place unless it is over its share."""
         tempo = host.tempo
+        if not host.is_surplus:
+            self._shares.expect(host)
         if tempo != FAST and not host.is_surplus and self._lanes.is_kept_out(host):
             self._kept_out_at = now
         if (tempo != UNASKED or host.is_surplus) and host.is_quiet and self.wants_out():
@@ -233,11 +235,12 @@ class ActiveHosts:
 
     def _send_away(self, host: Host, now: float) -> None:
         """Let a host wait on disk for its next chance. Hosts come back one after the other, more often than their lane can serve
-        them: a hundred thousand that come at once would be tried in vain, and others would have to wait for that."""
-        is_over = self._shares.rate(host) != WITHIN
-        after_others = min(self._back_at[is_over] + self._back_gap_s, now + _MAX_AWAY_S)
-        self._back_at[is_over] = max(after_others, now + (_OVER_AWAY_S if is_over else _WITHIN_AWAY_S))
-        self.leave(host, WAITING_QUEUE, self._back_at[is_over])
+        them: a hundred thousand that come at once would be tried in vain, and others would have to wait for that. But nobody
+        waits for hosts that are over a share which is not theirs."""
+        group = self._shares.find_group(host)
+        after_others = min(self._back_at.get(group, 0.0) + self._back_gap_s, now + _MAX_AWAY_S)
+        self._back_at[group] = max(after_others, now + (_OVER_AWAY_S if group else _WITHIN_AWAY_S))
+        self.leave(host, WAITING_QUEUE, self._back_at[group])
 
     def leave(self, host: Host, kind: int, until: float) -> None:
         """Move a host to a front queue until a monotonic time, as soon as nothing of it is in flight."""
@@ -349,6 +352,7 @@ class ActiveHosts:
         self._next_review = now + _REVIEW_S
         self._shares.review(now)
         self._bring_back(now)
+        self._back_at = {group: at for group, at in self._back_at.items() if at > now}
         self._lanes.has_others = self._has_others(now)
         if len(self._active) < self._min_active or not self._others_want_in():
             return

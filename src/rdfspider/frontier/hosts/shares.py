@@ -107,6 +107,12 @@ class Shares:
         if network := _network_of(host):
             self._networks[network] = self._networks.get(network, 0.0) + cost_s
 
+    def expect(self, host: Host) -> None:
+        """Note a host that waits: one domain that has had all lately, with those that it led to, is no longer alone."""
+        top = (*host.record.line, host.domain.key)[0]
+        if len(self._root.children) == 1 and top not in self._root.children:
+            self.charge(host, 2 * _NOTHING_S)
+
     def rate(self, host: Host) -> int:
         """How much a host has had, in relation to others."""
         share = self._find_nearest(host)
@@ -118,6 +124,16 @@ class Shares:
         """Whether an answer of a host that was fast shows nothing, as its domain is over its share and others of it take long."""
         share = self._find_nearest(host)
         return share is not None and share.is_doubted
+
+    def find_group(self, host: Host) -> int:
+        """With whom a host waits: 0 for all within their share, otherwise the key of the topmost domain over its share that led
+        to it, or 1 for all that are only in crowded networks."""
+        share = self._find_nearest(host)
+        if share is None or not share.is_over:
+            return int(self.rate(host) == CROWDED)
+        while share.parent is not None and share.parent.is_over:
+            share = share.parent
+        return share.key
 
     def review(self, now: float) -> None:
         """Let costs decay and compare them, once a second."""
