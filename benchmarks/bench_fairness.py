@@ -3,13 +3,13 @@
     python benchmarks/bench_fairness.py [--seed N] [--turns N] [--seconds S] [--kinds KIND…] [--together] [--json FILE]
 
 `fair_web.py` makes the web from the seed. In each turn it is crawled alone and beside 73 hostile hosts, a farm of 200 hosts and
-300 tarpits; and, where all hosts are slow, alone and beside a farm of 400 or 4,000 subdomains, or of 1,000 that look fast. Two shards crawl for the same
-time from the first honest page on. The rate is that of pages that honest hosts have sent, by their own log; the memory is the
-largest sum over all processes of a crawl (PSS, so that shared pages count once). A turn takes nine minutes. There is no pause
-between requests, so that honest hosts could take all that the machine can do. On a machine that others use too, crawl
-`--together`: alone and beside others at the same time, so that both have the same processors. Each is a session of its own, to
-which Linux gives the same time, however many processes it has (autogroups). Or look at the pages by processor time; slow servers
-cost none, so it says nothing of tarpits.
+300 tarpits; and, where all hosts are slow, alone and beside a farm of 400 or 4,000 subdomains, or of 1,000 that look fast. Two
+shards crawl for the same time from the first honest page on. The rate is that of pages that honest hosts have sent, by their own
+log; the memory is the largest sum over all processes of a crawl (PSS, so that shared pages count once). A turn takes nine
+minutes. There is no pause between requests, so that honest hosts could take all that the machine can do. On a machine that
+others use too, crawl `--together`: alone and beside others at the same time, so that both have the same processors. Each is a
+session of its own, to which Linux gives the same time, however many processes it has (autogroups). Or look at the pages by
+processor time; slow servers cost none, so it says nothing of tarpits.
 """
 
 from __future__ import annotations
