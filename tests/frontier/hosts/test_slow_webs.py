@@ -9,6 +9,7 @@ from tests.frontier.conftest import Crawler, HandClock, OpenFrontier
 
 from rdfspider.codes import LeaseKind
 from rdfspider.frontier.frontier import Frontier
+from rdfspider.frontier.hosts.hosts import FAST, UNASKED
 from rdfspider.records import Discovered, Lease
 
 CONNECTIONS = 16
@@ -47,6 +48,8 @@ class SlowWeb:
     def __init__(self, frontier: Frontier, clock: HandClock, duration: Duration = always_slow) -> None:
         self.had = Counter[str]()
         """Pages by the first letter of their hosts, and names that were looked up."""
+        self.longest_queue = 0
+        """Requests to hosts over their share that have waited for a connection at the same time."""
         self._frontier = frontier
         self._clock = clock
         self._duration = duration
@@ -97,6 +100,7 @@ class SlowWeb:
             duration_s = SLOW_S if is_honest else self._duration(lease, self._asked[lease.host])
             self._asked[lease.host] += 1
             self._under_way.append((self._clock.monotonic() + duration_s, duration_s, lease))
+        self.longest_queue = max(self.longest_queue, sum(lease.is_surplus for lease in self._waiting))
         self._surplus = max(0.8 * self._surplus, 1.0) if self._waiting else min(self._surplus + 1.0, CONNECTIONS)
         return begun > 0
 
@@ -167,3 +171,39 @@ def test_a_farm_of_thousands_leaves_no_connection_idle_and_has_few_names_looked_
     web.crawl(90.0)
     assert web.had["h"] > 60
     assert web.had["names"] < 1_000
+
+
+def test_hosts_over_their_share_do_not_queue_for_connections_while_slow_ones_wait(
+    open_frontier: OpenFrontier, clock: HandClock
+) -> None:
+    """Three times as many as there are connections would keep these for minutes, whatever they turn out to be."""
+    frontier = open_frontier(frontier={"delay_s": 0.0}, fetch={"connections": CONNECTIONS})
+    web = SlowWeb(frontier, clock, nearly_slow)
+    web.crawl(10.0)
+    web.add_farm(400)
+    web.crawl(60.0)
+    assert web.longest_queue <= CONNECTIONS // 4
+
+
+@pytest.mark.parametrize(("is_awaited", "tempo"), [(True, UNASKED), (False, FAST)])
+def test_the_robots_txt_of_a_host_over_its_share_does_not_make_it_fast_while_slow_ones_wait(
+    open_frontier: OpenFrontier, clock: HandClock, is_awaited: bool, tempo: int
+) -> None:
+    frontier = open_frontier(frontier={"delay_s": 0.0})
+    names = ["d0.org", "d1.org", "h.farm.org"]
+    frontier.add([Discovered(f"http://{name}/", found_as="seed") for name in names])
+    frontier.commit()
+    crawler = Crawler(frontier, clock)
+    leases = [frontier.lease() for _ in names]
+    waiting, _, farm = (frontier._hosts.get(number) for number in (1, 2, 3))
+    for lease in leases:
+        assert lease is not None
+        frontier._core.shares.charge(frontier._hosts.get(lease.host_number), 5.0 if lease.host == "h.farm.org" else 0.1)
+    clock.advance(1.0)
+    crawler.answer(next(lease for lease in leases if lease is not None and lease.host == "h.farm.org"))
+    robots = frontier.lease()
+    assert robots is not None and (robots.host, robots.is_surplus) == (farm.record.name, True)
+    if is_awaited:
+        frontier._core.active.hold_back(waiting, clock.monotonic())
+    crawler.answer(robots)
+    assert farm.record.tempo == tempo

@@ -71,6 +71,8 @@ class ActiveHosts:
         """When a host was last ready that answers fast and has not had more than its share."""
         self._kept_out_at = float("-inf")
         """When a host that has not had more than its share last got no connection, because others have that have had more."""
+        self._waited_at = float("-inf")
+        """When a host that does not answer fast and has not had more than its share last got no connection, for any reason."""
         self._front_queues = front_queues
         self._queues = queues
         self._clock = clock
@@ -152,10 +154,16 @@ class ActiveHosts:
         return host
 
     def _has_surplus(self, now: float, *, is_fast: bool) -> bool:
-        """Whether there is something to give away, or nobody else to give it to."""
+        """Whether there is something to give away, or nobody else to give it to; nobody queues before slow hosts that wait."""
         if not is_fast and now - self._kept_out_at <= _OTHERS_S:
             return False
+        if self.is_awaited(now) and not self._lanes.has_room:
+            return False
         return self.surplus > 0 or now - self._within_at > _OTHERS_S
+
+    def is_awaited(self, now: float) -> bool:
+        """Whether hosts within their share that do not answer fast wait for connections."""
+        return now - self._waited_at <= _OTHERS_S
 
     def _bring_back(self, now: float) -> None:
         """Make hosts due, behind others, that are no longer over their share: what they had is forgotten with time."""
@@ -226,6 +234,8 @@ class ActiveHosts:
         tempo = host.tempo
         if not host.is_surplus:
             self._shares.expect(host)
+            if tempo != FAST:
+                self._waited_at = now
         if tempo != FAST and not host.is_surplus and self._lanes.is_kept_out(host):
             self._kept_out_at = now
         if (tempo != UNASKED or host.is_surplus) and host.is_quiet and self.wants_out():

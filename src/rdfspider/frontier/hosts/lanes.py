@@ -64,6 +64,11 @@ class Lanes:
         is_spare = tempo != TAKEN_BACK and is_room and count.total() < self._spare
         return Lane.SPARE if is_spare else None
 
+    @property
+    def has_room(self) -> bool:
+        """Whether a further request would find a connection."""
+        return self._in_flight.total() < self._connections
+
     def has_demand(self, now: float) -> bool:
         """Whether a host within its share that has not answered yet had to wait a moment ago."""
         return now - self._held_back_at < _DEMAND_S

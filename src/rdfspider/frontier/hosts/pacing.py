@@ -58,11 +58,15 @@ class Pacing:
         gap_s = pace_gap_s(host.record.crawl_delay_s, failure.duration_s, self._config)
         self._hosts.end_request(host, gap_s, explain_taken_back(failure.duration_s))
 
-    def note_tempo(self, host: Host, exchange: Capture | Failure) -> None:
-        """Record whether the host was slow, which decides in which lane it is asked the next time."""
+    def note_tempo(self, host: Host, exchange: Capture | Failure, *, may_be_fast: bool = True) -> None:
+        """Record whether the host was slow, which decides in which lane it is asked the next time; that it was fast only if
+        `may_be_fast`."""
         record = host.record
         if isinstance(exchange, Capture):
-            record.tempo = SLOW if yields_little(exchange.duration_s, exchange.wire_bytes) else FAST
+            if yields_little(exchange.duration_s, exchange.wire_bytes):
+                record.tempo = SLOW
+            elif may_be_fast:
+                record.tempo = FAST
         elif exchange.code == FailureCode.TAKEN_BACK:
             record.tempo = TAKEN_BACK
         elif exchange.code in _SLOW_FAILURES:

@@ -106,7 +106,9 @@ class Leases:
         host.asking.discard(origin)
         if exchange is not None:
             self._shares.charge_exchange(host, exchange.duration_s)
-            self._pacing.note_tempo(host, exchange)
+            # A farm has any number of hosts that send their robots.txt fast, and then pages that are slow.
+            may_be_fast = not (lease.is_surplus and self._active.is_awaited(self._clock.monotonic()))
+            self._pacing.note_tempo(host, exchange, may_be_fast=may_be_fast)
         if isinstance(exchange, Failure) and exchange.code == FailureCode.TAKEN_BACK:
             # Nothing is known of the robots.txt, so it is asked for again.
             self._pacing.count_taken_back(host, exchange)
