@@ -46,6 +46,7 @@ from rdfspider.run.peers.messages import (
     ContentClaim,
     Control,
     ControlCommand,
+    CoordinatorBatch,
     Hello,
     Links,
     MessageBatch,
@@ -58,6 +59,7 @@ from rdfspider.run.peers.messages import (
     Round,
     RoundAnswer,
     ScopeFound,
+    ShardBatch,
     encode_links,
 )
 from rdfspider.run.runners.local import LocalRunner
@@ -266,24 +268,20 @@ def test_peer_messages(tmp_path: Path) -> None:
     """What comes to a shard from others and from the coordinator, and to the coordinator from shards."""
     encode = msgspec.msgpack.encode
     links = encode_links([Discovered("http://a.test/"), Discovered("http://b.test/", 3)])
-    batches = [
-        MessageBatch(1, 1, 1, [Hello((0, 0)), Links((1, 1), (0, 0), links), Received((1, 1))]),
-        MessageBatch(
-            1, 1, 1, [Hello((0, 0)), Acquire("127.0.0.1", 1), Release("127.0.0.1", 0.5), Claimed(1, "http://a.test/")]
-        ),
-        MessageBatch(
-            1,
-            1,
-            1,
-            [Hello((0, 0)), ContentClaim(1, b"key", "http://a.test/"), Repeated("http://a.test", "http://b.test")],
-        ),
+    # Those with number 0 are taken whenever they come, the others in their order.
+    said: list[list[Any]] = [
+        [Hello((0, 0)), Links((1, 1), (0, 0), links), Received((1, 1))],
+        [Hello((0, 0)), Acquire("127.0.0.1", 1), Release("127.0.0.1", 0.5), Claimed(1, "http://a.test/")],
+        [Hello((0, 0)), ContentClaim(1, b"key", "http://a.test/"), Repeated("http://a.test", "http://b.test")],
     ]
+    batches = [MessageBatch(1, 1, 1, number, 3, False, messages) for number in (0, 1) for messages in said]
     told = [
         Permits(1, 5),
         Round(3),
         Control(ControlCommand.SLOW, "reason"),
         Control(ControlCommand.FILTERS, include=("a",)),
     ]
+    orders = [CoordinatorBatch(1, 1, 0, 1, False, [message]) for message in told]
     reports = [
         Arrival(1, 1, 5, 10, ("http://a.test/",)),
         Beat(1, 1, 1.0, 5, (1, 1), False),
@@ -292,7 +290,8 @@ def test_peer_messages(tmp_path: Path) -> None:
         RoundAnswer(1, 1, 1, True, (1, 1)),
         ScopeFound(1, ("http://a.test/",)),
     ]
-    asyncio.run(_fuzz_peers(tmp_path, [*map(encode, batches), *map(encode, told), *map(encode, reports)]))
+    answers = [ShardBatch(1, 1, 0, 0, 1, False, [message]) for message in reports]
+    asyncio.run(_fuzz_peers(tmp_path, [*map(encode, batches), *map(encode, orders), *map(encode, answers)]))
 
 
 async def _fuzz_peers(folder: Path, examples: list[bytes]) -> None:
@@ -314,10 +313,11 @@ async def _fuzz_peers(folder: Path, examples: list[bytes]) -> None:
         hub = Coordinator(2, config.crawl)
         for report in (examples[-6], case):
             try:
-                message: Any = coordinators._decoder.decode(report)
+                batch: Any = coordinators._decoder.decode(report)
             except UNREADABLE:
                 continue
-            hub.receive(message)
+            for message in batch.messages:
+                hub.receive(message)
         frontier.commit()
 
     try:

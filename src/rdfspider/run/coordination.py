@@ -249,6 +249,7 @@ class _Coordination:
     async def _tick(self) -> None:
         while True:
             self._hub.send(self._coordinator.tick())
+            self._hub.tick()
             self._stop_supervisors()
             self._watch_shards()
             if self._index is not None:

@@ -17,6 +17,7 @@ from rdfspider.run.peers.messages import (
     Round,
     RoundAnswer,
     ScopeFound,
+    Welcome,
 )
 from rdfspider.run.runners.local import LocalRunner
 
@@ -132,7 +133,7 @@ def test_the_limit_of_pages_ends_a_crawl_when_they_are_committed() -> None:
 
 def test_a_crawl_that_had_all_its_pages_ends_at_once() -> None:
     coordinator = Coordinator(1, CrawlConfig(pages=4), clock=FakeClock())
-    assert coordinator.receive(Arrival(0, 2, 4, 0)) == [(0, Control("stop", "pages")), (0, Heard(2))]
+    assert coordinator.receive(Arrival(0, 2, 4, 0)) == [(0, Control("stop", "pages")), (0, Welcome(2))]
 
 
 def test_the_limit_of_bytes_ends_a_crawl() -> None:
@@ -156,17 +157,17 @@ def test_what_is_found_to_be_in_scope_is_told_to_all_once() -> None:
     told = Control("scope", additions=("example.org",))
     assert coordinator.receive(ScopeFound(0, ("example.org",))) == [(0, told), (1, told)]
     assert coordinator.receive(ScopeFound(1, ("example.org",))) == []
-    assert coordinator.receive(Arrival(1, 2, 0, 0)) == [(1, told), (1, Heard(2))]
-    assert coordinator.receive(Arrival(1, 3, 0, 0, ("example.org",))) == [(1, Heard(3))]
+    assert coordinator.receive(Arrival(1, 2, 0, 0)) == [(1, told), (1, Welcome(2))]
+    assert coordinator.receive(Arrival(1, 3, 0, 0, ("example.org",))) == [(1, Welcome(3))]
 
 
 def test_a_shard_that_comes_late_hears_of_the_pause_and_of_the_end() -> None:
     coordinator = make_coordinator()
     coordinator.execute("pause")
-    assert coordinator.receive(Arrival(1, 2, 0, 0)) == [(1, Control("pause")), (1, Heard(2))]
+    assert coordinator.receive(Arrival(1, 2, 0, 0)) == [(1, Control("pause")), (1, Welcome(2))]
     coordinator.execute("resume")
     coordinator.execute("stop")
-    assert coordinator.receive(Arrival(1, 3, 0, 0)) == [(1, Control("stop", "asked")), (1, Heard(3))]
+    assert coordinator.receive(Arrival(1, 3, 0, 0)) == [(1, Control("stop", "asked")), (1, Welcome(3))]
 
 
 def test_shards_are_slowed_while_there_is_a_reason_and_the_crawl_may_end_meanwhile() -> None:
@@ -176,9 +177,9 @@ def test_shards_are_slowed_while_there_is_a_reason_and_the_crawl_may_end_meanwhi
     assert coordinator.slow(slow.reason) == []
     assert coordinator.state == "running"
     coordinator.note_exit(1)
-    assert coordinator.receive(Arrival(1, 2, 0, 0)) == [(1, slow), (1, Heard(2))]
+    assert coordinator.receive(Arrival(1, 2, 0, 0)) == [(1, slow), (1, Welcome(2))]
     assert coordinator.slow("") == [(0, Control("slow")), (1, Control("slow"))]
-    assert coordinator.receive(Arrival(1, 3, 0, 0)) == [(1, Heard(3))]
+    assert coordinator.receive(Arrival(1, 3, 0, 0)) == [(1, Welcome(3))]
     coordinator.slow(slow.reason)
     coordinator.receive(make_beat(0))
     assert (0, Round(1)) in coordinator.receive(make_beat(1, epoch=3))
@@ -311,7 +312,7 @@ def test_a_change_is_told_to_all_and_to_those_that_come_later() -> None:
     coordinator.announce(Control("seeds"))
     coordinator.note_exit(1)
     outgoing = coordinator.receive(Arrival(1, 2, 0, 0))
-    assert outgoing == [(1, last), (1, Control("seeds")), (1, Heard(2))]
+    assert outgoing == [(1, last), (1, Control("seeds")), (1, Welcome(2))]
 
 
 def test_a_change_between_two_rounds_means_that_it_is_not_over() -> None:

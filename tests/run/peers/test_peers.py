@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+import os
 import random
 import subprocess
 import sys
@@ -14,109 +15,16 @@ import msgspec
 import pytest
 import zmq
 
+from peering import Crawl, Shard, make_domains, send_beats, until
 from rdfspider.config import Config, CrawlConfig, FrontierConfig
-from rdfspider.crawl.messages import Beat
-from rdfspider.domains import Domains
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.address_clocks import find_owner
 from rdfspider.records import Discovered
-from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
-from rdfspider.run.peers.coordinator_client import PeerHandlers
 from rdfspider.run.peers.messages import Control, Hello, Links, MessageBatch, encode_links
-from rdfspider.run.peers.peers import Peers
 from rdfspider.run.peers.sockets import AddressBook
 from rdfspider.run.runners.local import LocalRunner
 
 DELAY_S = 0.05
-
-
-def make_domains(shards: int) -> Domains:
-    return Domains(b"// ===BEGIN ICANN DOMAINS===\ntest\n// ===END ICANN DOMAINS===\n", shards)
-
-
-class Shard:
-    """As much of a shard as the others notice: it stages what it is sent, and commits it soon."""
-
-    def __init__(self, number: int, folder: Path, addresses: AddressBook, config: Config) -> None:
-        self.number = number
-        path = folder / str(number)
-        path.mkdir(exist_ok=True)
-        self.frontier = Frontier(path / "frontier", config, make_domains(len(addresses.shards)), number)
-        self.controls: list[Control] = []
-        self.is_idle = False
-        self.holds_commits = False
-        self.taken = 0
-        """Entries of other shards' outboxes."""
-        self.peers = Peers(
-            number,
-            addresses,
-            self.frontier,
-            config,
-            PeerHandlers(
-                on_control=self.controls.append,
-                on_links=self._take_links,
-                is_idle=lambda: self.is_idle and self.peers.is_outbox_received and not self.frontier.has_staged,
-                wake=self._commit_soon,
-                note=self._commit_soon,
-            ),
-        )
-
-    async def start(self) -> "Shard":
-        await self.peers.start()
-        return self
-
-    async def close(self) -> None:
-        await self.peers.close()
-        self.frontier.close()
-
-    def send(self, destination: int, *urls: str) -> None:
-        self.frontier.outbox.put(destination, encode_links([Discovered(url) for url in urls]))
-        self._commit_soon()
-
-    def knows(self, url: str) -> bool:
-        return self.frontier.find(url) is not None
-
-    def commit(self) -> None:
-        if self.frontier.has_staged:
-            self.frontier.commit()
-            self.frontier.sync()
-            self.peers.after_commit()
-
-    def _take_links(self, source: int, epoch: int, sequence: int, links: list[Discovered]) -> None:
-        if self.frontier.inbox.accept(source, epoch, sequence):
-            self.frontier.add(links)
-        self.taken += 1
-        self._commit_soon()
-
-    def _commit_soon(self) -> None:
-        if not self.holds_commits:
-            asyncio.get_running_loop().call_soon(self.commit)
-
-
-class Crawl:
-    """A folder, addresses, and shards that can be opened and closed."""
-
-    def __init__(self, folder: Path, addresses: AddressBook, config: Config) -> None:
-        self.folder, self.addresses, self.config = folder, addresses, config
-        self.open: list[Shard] = []
-        self.coordinator = Coordinator(len(addresses.shards), config.crawl)
-        self.hub = CoordinatorHub(self.coordinator, addresses.coordinator, lambda: None)
-        self.hub.open()
-
-    async def start(self, number: int) -> Shard:
-        shard = Shard(number, self.folder, self.addresses, self.config)
-        self.open.append(shard)
-        return await shard.start()
-
-    async def stop(self, shard: Shard) -> None:
-        self.open.remove(shard)
-        await shard.close()
-        self.coordinator.note_exit(shard.number)
-
-    async def stop_all(self) -> None:
-        for shard in list(self.open):
-            await self.stop(shard)
-        self.hub.close()
 
 
 @pytest.fixture
@@ -147,11 +55,6 @@ def tell(tmp_path: Path, sockets: LocalRunner) -> Callable[..., None]:
         asyncio.run(tell())
 
     return run
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    while not condition():
-        await asyncio.sleep(0.005)
 
 
 def test_links_arrive_and_are_acknowledged(tell: Callable[..., None]) -> None:
@@ -304,6 +207,7 @@ def test_what_was_meant_for_an_earlier_life_is_not_heard(tell: Callable[..., Non
         first = await crawl.start(0)
         other = Player(crawl.addresses, 1, epoch=7)
         await other.meet(first)
+        other.is_present = False
         other.to_epoch += 1
         other.say(Links((7, 1), (0, 0), encode_links([Discovered("http://a.test/1")])))
         other.to_epoch -= 1
@@ -311,6 +215,7 @@ def test_what_was_meant_for_an_earlier_life_is_not_heard(tell: Callable[..., Non
         other.say(Links((7, 1), (0, 0), encode_links([Discovered("http://a.test/2")])))
         other.raw(b"\xc1 no batch")
         other.epoch += 1
+        other.is_present = True
         other.say(Links((7, 1), (0, 0), encode_links([Discovered("http://a.test/3")])))
         await until(lambda: first.knows("http://a.test/3"))
         assert not first.knows("http://a.test/1")
@@ -484,13 +389,12 @@ def test_a_shard_without_a_coordinator_halts(tell: Callable[..., None], monkeypa
 
 
 def test_a_missing_peer_is_named(tell: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rdfspider.run.peers.peers._MISSING_S", 600.0)
-    monkeypatch.setattr("rdfspider.run.peers.peers._BEAT_TICKS", 1)
+    monkeypatch.setattr("rdfspider.run.peers.peers._MISSING_LIVES", 600.0)
 
     async def story(crawl: Crawl) -> None:
         first = await crawl.start(0)
         assert first.peers.missing == ()
-        monkeypatch.setattr("rdfspider.run.peers.peers._MISSING_S", 1.0)
+        monkeypatch.setattr("rdfspider.run.peers.peers._MISSING_LIVES", 1.0)
         await until(lambda: first.peers.missing == (1,))
         await crawl.start(1)
         await until(lambda: first.peers.missing == ())
@@ -558,7 +462,8 @@ async def send_pages(number: int, folder: Path, addresses: AddressBook) -> None:
 
 
 def start_process(number: int, folder: Path, addresses: AddressBook) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, __file__, str(number), str(folder), *addresses.shards])
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    return subprocess.Popen([sys.executable, __file__, str(number), str(folder), *addresses.shards], env=environment)
 
 
 def find_address(owner: int, shards: int) -> str:
@@ -590,19 +495,13 @@ def check_pace(visits: list[tuple[float, float]]) -> None:
         assert start >= end + DELAY_S
 
 
-def send_beats(shards: list[Shard]) -> None:
-    for shard in shards:
-        frontier = shard.frontier
-        shard.peers.coordinator.send_beat(
-            Beat(shard.number, frontier.epoch, 0.0, 1, frontier.generation, shard.is_idle)
-        )
-
-
 class Player:
     """A peer whose every word is written by the test."""
 
     def __init__(self, addresses: AddressBook, number: int, epoch: int) -> None:
         self.number, self.epoch, self.to_epoch = number, epoch, 0
+        self._said = self._received = 0
+        self.is_present = True
         self._context = zmq.Context()
         self._in = self._context.socket(zmq.PULL)
         self._in.bind(addresses.shards[number])
@@ -615,7 +514,12 @@ class Player:
         self._out.send(frame)
 
     def say(self, *messages: Any) -> None:
-        self.raw(msgspec.msgpack.encode(MessageBatch(self.number, self.epoch, self.to_epoch, list(messages))))
+        """Say something in a parcel of its own, which counts only if it is meant for the present epoch."""
+        batch = MessageBatch(
+            self.number, self.epoch, self.to_epoch, self._said + 1, self._received, False, list(messages)
+        )
+        self._said += self.is_present
+        self.raw(msgspec.msgpack.encode(batch))
 
     async def hear(self, wanted: Callable[[Any], bool]) -> Any:
         """The first message, as plain lists, that is wanted."""
@@ -626,9 +530,11 @@ class Player:
                     return message
             await asyncio.sleep(0.005)
             while self._in.poll(0):
-                source, _, _, messages = msgspec.msgpack.decode(self._in.recv())
+                source, _, _, number, _, _, messages = msgspec.msgpack.decode(self._in.recv())
                 assert source == 0
-                self._heard += messages
+                if number == self._received + 1:
+                    self._received = number
+                    self._heard += messages
 
     async def meet(self, shard: Shard) -> Any:
         self.to_epoch = shard.frontier.epoch

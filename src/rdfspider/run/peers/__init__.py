@@ -4,8 +4,10 @@ Each shard has one `Peers` (`peers.py`): it delivers the frontier's outbox to th
 the owner of an IP address for a grant and the owner of a digest for the first URL with that body (`claims.py`), and communicates
 with the coordinator (`coordinator_client.py`). In `admission.py` every request waits for its address, a connection and memory.
 `coordinator.py` runs in the parent process: it knows the shards, limits the pages (`permits.py`) and detects the end. The runner
-chooses the socket addresses; `sockets.py` opens the ZeroMQ sockets.
+chooses the socket addresses; `sockets.py` opens the ZeroMQ sockets. They may lose messages whenever a connection breaks, so
+whatever must arrive goes through a `Line` (`line.py`), which numbers it and sends it again.
 
-Invariants: messages to or from an earlier epoch of a shard are dropped; links stay in the outbox until they are durable at their
-owner; the pages of all shards together never exceed the limit; the coordinator can relearn all it knows from the shards.
+Invariants: messages to or from an earlier epoch of a shard are dropped; between two epochs none is lost or reordered; links stay
+in the outbox until they are durable at their owner; the pages of all shards together never exceed the limit; the coordinator can
+relearn all it knows from the shards.
 """

@@ -8,7 +8,10 @@ was committed in between, so nothing can be in transit.
 """
 
 import logging
+import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 
 import msgspec
 import zmq
@@ -17,11 +20,13 @@ from rdfspider.config import CrawlConfig
 from rdfspider.crawl.budgets import EndReason, Used, find_reached
 from rdfspider.crawl.messages import CHANGES, RUN_COUNTS, Beat, Command, CommandAnswer, CommandName, RunState
 from rdfspider.frontier.clock import Clock
+from rdfspider.run.peers.line import Line, Parcel
 from rdfspider.run.peers.messages import (
     UNREADABLE,
     Arrival,
     Control,
     ControlCommand,
+    CoordinatorBatch,
     CoordinatorMessage,
     Heard,
     Permits,
@@ -31,7 +36,9 @@ from rdfspider.run.peers.messages import (
     Round,
     RoundAnswer,
     ScopeFound,
+    ShardBatch,
     ShardMessage,
+    Welcome,
 )
 from rdfspider.run.peers.permits import PermitBook
 from rdfspider.run.peers.sockets import LoopSocket, open_hub
@@ -42,7 +49,7 @@ _log = logging.getLogger(__name__)
 _ROUND_S = 10.0
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(ShardMessage)
+_decoder = msgspec.msgpack.Decoder(ShardBatch)
 
 Outgoing = list[tuple[int, CoordinatorMessage]]
 """Messages, each with its destination shard."""
@@ -211,8 +218,8 @@ class Coordinator:
             outgoing.append((shard, Control(ControlCommand.SCOPE, additions=missed)))
         outgoing += [(shard, change) for change in self._changes.values()]
         outgoing += [*self._widen_scope(arrival.scope), *self._give_permits(), *self._check_limits()]
-        # The shard starts visits when it receives Heard, so this must follow every message that may prevent them.
-        return [*outgoing, (shard, Heard(arrival.epoch))]
+        # The shard starts visits when it receives this, so it must follow every message that may prevent them.
+        return [*outgoing, (shard, Welcome(arrival.epoch))]
 
     def _take_beat(self, beat: Beat) -> Outgoing:
         shard = beat.shard
@@ -286,10 +293,16 @@ class Coordinator:
 def _add_counts(past: Beat, beat: Beat) -> Beat:
     """Add the counts of a shard's earlier epochs in this run to those of its beat."""
     sums = {}
-    for field in RUN_COUNTS:
-        before, since = getattr(past, field), getattr(beat, field)
-        sums[field] = {name: before.get(name, 0) + since.get(name, 0) for name in before | since}
+    for counts in RUN_COUNTS:
+        before, since = getattr(past, counts), getattr(beat, counts)
+        sums[counts] = {name: before.get(name, 0) + since.get(name, 0) for name in before | since}
     return msgspec.structs.replace(beat, wire_bytes=past.wire_bytes + beat.wire_bytes, **sums)
+
+
+@dataclass(slots=True)
+class _ShardLine:
+    epoch: int
+    line: Line[CoordinatorMessage] = field(default_factory=Line)
 
 
 class CoordinatorHub:
@@ -310,6 +323,11 @@ class CoordinatorHub:
         self._on_change = on_change
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._wire: LoopSocket | None = None
+        self._clock = Clock()
+        self._epoch = time.time_ns()
+        """Higher than that of any earlier run, which shards may still remember."""
+        self._lines: dict[int, _ShardLine] = {}
+        """The line to the last epoch of each shard that was heard."""
 
     def open(self) -> None:
         """Bind the socket; needs a running loop."""
@@ -323,21 +341,58 @@ class CoordinatorHub:
 
     def send(self, outgoing: Outgoing) -> None:
         """Send the coordinator's messages; those to a shard that is gone are lost, as intended."""
-        assert self._wire is not None
+        told: dict[int, _ShardLine] = {}
         for shard, message in outgoing:
-            self._wire.send([str(shard).encode(), _encoder.encode(message)])
+            if (to := self._lines.get(shard)) is None:
+                continue
+            if isinstance(message, Heard):
+                # The answer to the next beat replaces it.
+                self._transmit(shard, to.line.wrap_loose([message]))
+            else:
+                to.line.pending.append(message)
+                told[shard] = to
+        now = self._clock.monotonic()
+        for shard, to in told.items():
+            to.line.flush(now, partial(self._transmit, shard))
+
+    def tick(self) -> None:
+        """Send again what shards did not acknowledge; must be called every second."""
+        now = self._clock.monotonic()
+        for shard in self._coordinator.present & self._lines.keys():
+            self._lines[shard].line.tick(now, partial(self._transmit, shard))
 
     def _read(self, frames: list[bytes]) -> None:
-        """Handle a message: shards send a name and a message, a REQ socket adds an empty frame between them."""
+        """Handle a message: shards send a name and a batch, a REQ socket adds an empty frame between them."""
         sender, *rest = frames
         try:
             if len(rest) == 1:
-                self.send(self._coordinator.receive(_decoder.decode(rest[0])))
-                self._on_change()
+                self._take(_decoder.decode(rest[0]))
             else:
                 self._answer([sender, *rest[:-1]], rest[-1])
         except UNREADABLE:
             _log.warning("something that is no message came to the coordinator")
+
+    def _take(self, batch: ShardBatch) -> None:
+        known = self._lines.get(batch.shard)
+        if known is not None and batch.epoch < known.epoch:
+            return
+        if known is None or batch.epoch > known.epoch:
+            known = self._lines[batch.shard] = _ShardLine(batch.epoch)
+        if batch.to_epoch not in (0, self._epoch):
+            # It was for an earlier run; the answer tells the shard to arrive again.
+            self._transmit(batch.shard, Parcel(0, 0, False, []))
+            return
+        parcel = Parcel(batch.number, batch.received, batch.has_gap, batch.messages)
+        for message in known.line.take(parcel, self._clock.monotonic()):
+            self.send(self._coordinator.receive(message))
+        if known.line.is_urgent:
+            known.line.flush(self._clock.monotonic(), partial(self._transmit, batch.shard))
+        self._on_change()
+
+    def _transmit(self, shard: int, parcel: Parcel[CoordinatorMessage]) -> bool:
+        assert self._wire is not None
+        batch = CoordinatorBatch(self._epoch, self._lines[shard].epoch, *parcel)
+        return self._wire.send([str(shard).encode(), _encoder.encode(batch)])
 
     def _answer(self, envelope: list[bytes], request: bytes) -> None:
         assert self._wire is not None

@@ -11,13 +11,16 @@ import zmq
 
 from rdfspider.config import Config
 from rdfspider.crawl.messages import Beat
+from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Discovered
+from rdfspider.run.peers.line import Line, Parcel
 from rdfspider.run.peers.messages import (
     UNREADABLE,
     Arrival,
     Control,
     ControlCommand,
+    CoordinatorBatch,
     CoordinatorMessage,
     Heard,
     Permits,
@@ -27,7 +30,9 @@ from rdfspider.run.peers.messages import (
     Round,
     RoundAnswer,
     ScopeFound,
+    ShardBatch,
     ShardMessage,
+    Welcome,
 )
 from rdfspider.run.peers.permits import PermitPool
 from rdfspider.run.peers.sockets import LoopSocket, open_line
@@ -40,7 +45,7 @@ _MAX_SILENT_TICKS = 20
 _LINGER_MS = 500
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(CoordinatorMessage)
+_decoder = msgspec.msgpack.Decoder(CoordinatorBatch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +74,10 @@ class CoordinatorClient:
         config: Config,
         handlers: PeerHandlers,
         scope: tuple[str, ...],
+        clock: Clock | None = None,
     ) -> None:
         self._shard = shard
+        self._clock = clock or Clock()
         self._address = address
         self._frontier = frontier
         self._handlers = handlers
@@ -84,11 +91,17 @@ class CoordinatorClient:
         """Set when the coordinator has answered this shard's arrival, and its commands have been received. Before that nothing is
         fetched, as the crawl may be paused or over."""
         self._wire: LoopSocket | None = None
+        self._epoch = 0
+        """The coordinator's; 0 before its first message."""
+        self._line: Line[ShardMessage] = Line()
 
     def open(self, context: "zmq.Context[zmq.Socket[bytes]]") -> None:
         """Connect, and report this shard's arrival and how many pages it has."""
         socket = open_line(context, self._address, str(self._shard))
         self._wire = LoopSocket(socket, self._read, _LINGER_MS)
+        self._arrive()
+
+    def _arrive(self) -> None:
         counts = self._frontier.counts
         self._send(
             Arrival(
@@ -110,40 +123,58 @@ class CoordinatorClient:
         self._has_beaten = True
         if beat.is_idle:
             self.permits.return_free()
-        self._send(beat)
+        # The next one replaces it, so it need not arrive.
+        self._transmit(self._line.wrap_loose([beat]))
 
     def tell_scope(self, additions: tuple[str, ...]) -> None:
         """Tell all shards, through the coordinator, which URLs widen the scope."""
         self._send(ScopeFound(self._shard, additions))
 
     def tick(self) -> None:
-        """Check, every second, that the coordinator is alive; a shard without one halts, because nothing could stop it."""
+        """Send again, every second, what the coordinator did not acknowledge, and check that it is alive; a shard without one
+        halts, because nothing could stop it."""
+        self._line.tick(self._clock.monotonic(), self._transmit)
         self._silent_ticks += self._has_beaten
         if os.getppid() != self._parent_pid or self._silent_ticks == _MAX_SILENT_TICKS:
             self._handlers.on_control(Control(ControlCommand.HALT, "the coordinator is gone"))
 
     def _read(self, frames: list[bytes]) -> None:
-        self._silent_ticks = 0
-        epoch = self._frontier.epoch
         try:
-            message = _decoder.decode(frames[-1])
+            batch = _decoder.decode(frames[-1])
         except UNREADABLE:
             _log.warning("something that is no message came from the coordinator")
             return
+        if batch.epoch < self._epoch or batch.to_epoch != self._frontier.epoch:
+            return
+        self._silent_ticks = 0
+        if batch.epoch > self._epoch > 0:
+            # Another coordinator, which knows nothing yet.
+            self._line = Line()
+            self._epoch = batch.epoch
+            self._arrive()
+        self._epoch = batch.epoch
+        parcel = Parcel(batch.number, batch.received, batch.has_gap, batch.messages)
+        for message in self._line.take(parcel, self._clock.monotonic()):
+            self._take(message)
+        if self._line.is_urgent:
+            self._flush()
+
+    def _take(self, message: CoordinatorMessage) -> None:
         match message:
-            case Permits(of_epoch, count) if of_epoch == epoch:
+            case Permits(count=count):
                 self.permits.receive(count)
                 self._handlers.wake()
-            case Recall(of_epoch) if of_epoch == epoch:
+            case Recall():
                 self.permits.return_free()
             case Round(number):
-                self._send(RoundAnswer(self._shard, epoch, number, self._handlers.is_idle(), self._frontier.generation))
+                is_idle, generation = self._handlers.is_idle(), self._frontier.generation
+                self._send(RoundAnswer(self._shard, self._frontier.epoch, number, is_idle, generation))
             case Control() as control:
                 self._handlers.on_control(control)
-            case Heard(of_epoch) if of_epoch == epoch and not self.welcome.is_set():
+            case Welcome() if not self.welcome.is_set():
                 self.welcome.set()
                 self._handlers.wake()
-            case Heard() | Permits() | Recall():
+            case Heard() | Welcome():
                 pass
 
     def _ask_permits(self, count: int) -> None:
@@ -153,5 +184,13 @@ class CoordinatorClient:
         self._send(PermitsReturned(self._shard, self._frontier.epoch, count))
 
     def _send(self, message: ShardMessage) -> None:
-        if self._wire is not None:
-            self._wire.send([_encoder.encode(message)])
+        self._line.pending.append(message)
+        self._flush()
+
+    def _flush(self) -> None:
+        self._line.flush(self._clock.monotonic(), self._transmit)
+
+    def _transmit(self, parcel: Parcel[ShardMessage]) -> bool:
+        if self._wire is None:
+            return False
+        return self._wire.send([_encoder.encode(ShardBatch(self._shard, self._frontier.epoch, self._epoch, *parcel))])

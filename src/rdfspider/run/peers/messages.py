@@ -1,7 +1,7 @@
 """The messages between shards and with the coordinator, and their encoding.
 
-They are MessagePack. The messages of one shard to another in one iteration of its event loop are one batch. The command line
-sends JSON (`crawl/messages.py`), so that any tool can do the same.
+They are MessagePack. The messages of one shard to another in one iteration of its event loop are one batch, a numbered parcel of
+their line (`line.py`). The command line sends JSON (`crawl/messages.py`), so that any tool can do the same.
 """
 
 from collections.abc import Sequence
@@ -25,8 +25,6 @@ class Hello(Struct, frozen=True, array_like=True, tag=3):
     """Up to where the sender has made the recipient's links durable."""
     held: tuple[str, ...] = ()
     """The addresses owned by the recipient that the sender holds."""
-    wants_answer: bool = True
-    """Whether the sender has not received the recipient's hello yet."""
 
 
 class Links(Struct, frozen=True, gc=False, array_like=True, tag=4):
@@ -88,12 +86,16 @@ PeerMessage = Hello | Links | Received | Acquire | Release | Grant | Revoke | Co
 
 
 class MessageBatch(Struct, frozen=True, array_like=True):
-    """The messages of one shard to another in one iteration of its loop; an empty batch is a sign of life."""
+    """A parcel of one shard to another: the messages of one iteration of its loop. An empty batch is a sign of life."""
 
     source: int
     epoch: int
     to_epoch: int
     """The recipient's epoch; 0 if the sender does not know it. Messages to an earlier epoch are dropped."""
+    number: int = 0
+    """From here on as in `line.py`."""
+    received: int = 0
+    has_gap: bool = False
     messages: list[PeerMessage] = []
 
 
@@ -146,8 +148,22 @@ class ScopeFound(Struct, frozen=True, tag=6):
 ShardMessage = Arrival | Beat | PermitsWanted | PermitsReturned | RoundAnswer | ScopeFound
 
 
+class ShardBatch(Struct, frozen=True, array_like=True):
+    """A parcel of a shard to the coordinator."""
+
+    shard: int
+    epoch: int
+    to_epoch: int
+    """The coordinator's epoch; 0 if the shard has not heard it yet."""
+    number: int = 0
+    """From here on as in `line.py`."""
+    received: int = 0
+    has_gap: bool = False
+    messages: list[ShardMessage] = []
+
+
 class Heard(Struct, frozen=True, array_like=True, tag=1):
-    """The coordinator's answer to an arrival and to each beat."""
+    """The coordinator's answer to each beat."""
 
     epoch: int
 
@@ -201,7 +217,27 @@ class Control(Struct, frozen=True, array_like=True, tag=5):
     exclude: tuple[str, ...] = ()
 
 
-CoordinatorMessage = Heard | Permits | Recall | Round | Control
+class Welcome(Struct, frozen=True, array_like=True, tag=6):
+    """The coordinator's answer to an arrival, after everything that the shard must know before its first visit."""
+
+    epoch: int
+
+
+CoordinatorMessage = Heard | Permits | Recall | Round | Control | Welcome
+
+
+class CoordinatorBatch(Struct, frozen=True, array_like=True):
+    """A parcel of the coordinator to a shard."""
+
+    epoch: int
+    """The coordinator's; each run has a higher one."""
+    to_epoch: int
+    """The shard's. Messages to another epoch are dropped."""
+    number: int = 0
+    """From here on as in `line.py`."""
+    received: int = 0
+    has_gap: bool = False
+    messages: list[CoordinatorMessage] = []
 
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError)

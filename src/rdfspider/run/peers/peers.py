@@ -3,13 +3,17 @@
 Links enter from the frontier's outbox and leave to the shards that own them; addresses are requested and granted. Every shard has
 one socket on which it receives from all its peers, and one to each of them. A peer is met when each side knows the other's epoch:
 messages to or from an earlier epoch are dropped, so either side may die and come back at any moment. Between two given epochs,
-messages are neither lost nor reordered.
+messages are neither lost nor reordered, whatever becomes of the connections (`line.py`). Peers that have nothing to say cost next
+to nothing, as there may be thousands.
 """
 
 import asyncio
+import heapq
 import itertools
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import msgspec
 import zmq
@@ -23,6 +27,7 @@ from rdfspider.run.peers.admission import GRANT_MARGIN_S, AddressGate
 from rdfspider.run.peers.claims import Claims
 from rdfspider.run.peers.coordinator_client import CoordinatorClient, PeerHandlers
 from rdfspider.run.peers.delivery import Delivery, Intake
+from rdfspider.run.peers.line import Line, Parcel
 from rdfspider.run.peers.messages import (
     UNREADABLE,
     Acquire,
@@ -43,11 +48,19 @@ from rdfspider.run.peers.sockets import AddressBook, LoopSocket, open_inlet, ope
 _log = logging.getLogger(__name__)
 
 _TICK_S = 0.1
-# How many ticks lie between two signs of life, and between two sweeps of timeouts.
+# How many ticks lie between two looks at the coordinator, and between two sweeps of timeouts.
 _BEAT_TICKS = 10
 _SWEEP_TICKS = 50
-# A peer that sends nothing for this long, not even a sign of life, is missing.
-_MISSING_S = 5.0
+# How long a peer hears nothing before it gets a sign of life, if there are few peers; and how many peers share this time.
+_LIFE_S, _PEERS_A_LIFE = 1.0, 100
+# A peer that was not met yet gets signs of life from the first interval on, each twice as long as the last. Whoever starts makes
+# itself known, so there is no need to ask often.
+_FIRST_CALL_S, _LAST_CALL_S = 0.1, 8.0
+_CALLS_A_TICK = 64
+# A peer that sends nothing for so many times as long as signs of life are apart is missing.
+_MISSING_LIVES = 5
+# Messages that wait for one peer; beyond this, those that matter little are dropped.
+_MAX_PENDING = 1000
 # Links that may wait on disk for shards that are slow or gone; beyond this, no new URLs are leased.
 _MAX_OUTBOX_BYTES = 64 * 1024 * 1024
 
@@ -57,15 +70,22 @@ _decoder = msgspec.msgpack.Decoder(MessageBatch)
 
 @dataclass(slots=True)
 class _Peer:
+    number: int
     socket: "zmq.Socket[bytes]"
     delivery: Delivery
     intake: Intake
+    send: Callable[[Parcel[PeerMessage]], bool]
     epoch: int = 0
     """0 before its first message."""
+    line: Line[PeerMessage] = field(default_factory=Line)
+    """The messages between its epoch and this shard's."""
     has_met: bool = False
     """Whether its hello to this shard's epoch has been received."""
     heard_at: float = 0.0
-    pending: list[PeerMessage] = field(default_factory=list)
+    told_at: float = float("-inf")
+    """When something was last sent to it."""
+    call_s: float = _FIRST_CALL_S
+    """The next interval of calls, until it is met."""
 
 
 class Peers:
@@ -94,9 +114,16 @@ class Peers:
         self._clocks = AddressClocks(delay_s, grant_s, self._clock, self.others)
         self.gate = AddressGate(shards, delay_s, self._clock, self._send)
         self.claims = Claims(shard, shards, frontier, self._clock, self._send)
-        self.coordinator = CoordinatorClient(shard, addresses.coordinator, frontier, config, handlers, scope)
+        self.coordinator = CoordinatorClient(
+            shard, addresses.coordinator, frontier, config, handlers, scope, self._clock
+        )
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._peers: dict[int, _Peer] = {}
+        self._busy: dict[int, _Peer] = {}
+        """Peers with whom something waits to be sent or acknowledged."""
+        self._calls: list[tuple[float, int]] = []
+        """A heap of all peers, by when each is due for a sign of life."""
+        self._life_s = max(_LIFE_S, len(self.others) * _LIFE_S / _PEERS_A_LIFE)
         self._own: list[PeerMessage] = []
         self._is_flushing = False
         self._inlet: LoopSocket | None = None
@@ -109,7 +136,9 @@ class Peers:
         for number in self.others:
             outlet = open_outlet(self._context, self._addresses[number])
             delivery, intake = Delivery(self._frontier, number), Intake(self._frontier, number)
-            self._peers[number] = _Peer(outlet, delivery, intake, heard_at=now)
+            send = partial(self._transmit, number)
+            self._peers[number] = _Peer(number, outlet, delivery, intake, send, heard_at=now)
+        self._calls = [(now, number) for number in self.others]
         self._inlet = LoopSocket(open_inlet(self._context, self._addresses[self._shard]), self._read)
         self.coordinator.open(self._context)
         self._ticks = asyncio.create_task(self._tick_forever())
@@ -141,7 +170,7 @@ class Peers:
     @property
     def missing(self) -> tuple[int, ...]:
         """The shards from which no message has come for a while."""
-        late = self._clock.monotonic() - _MISSING_S
+        late = self._clock.monotonic() - _MISSING_LIVES * self._life_s
         return tuple(number for number, peer in self._peers.items() if peer.heard_at < late)
 
     def after_commit(self) -> None:
@@ -153,11 +182,12 @@ class Peers:
 
     async def _tick_forever(self) -> None:
         for tick in itertools.count():
-            for number, peer in self._peers.items():
-                if not peer.has_met:
-                    self._greet(number, peer)
-                if peer.pending or not peer.epoch or tick % _BEAT_TICKS == 0:
-                    self._post(peer)
+            now = self._clock.monotonic()
+            for number, peer in list(self._busy.items()):
+                peer.line.tick(now, peer.send)
+                if peer.line.is_quiet:
+                    del self._busy[number]
+            self._call_peers(now)
             self.claims.sweep()
             if tick % _BEAT_TICKS == 0:
                 self.coordinator.tick()
@@ -168,13 +198,28 @@ class Peers:
                     peer.intake.forget_gap()
             await asyncio.sleep(_TICK_S)
 
+    def _call_peers(self, now: float) -> None:
+        """Give a sign of life to peers that heard nothing for a while; only to a few at a time, as there may be thousands."""
+        for _ in range(_CALLS_A_TICK):
+            if not self._calls or self._calls[0][0] > now:
+                break
+            peer = self._peers[self._calls[0][1]]
+            wait_s = self._life_s
+            if not peer.has_met:
+                wait_s, peer.call_s = peer.call_s, min(2 * peer.call_s, max(_LAST_CALL_S, self._life_s))
+            if now >= peer.told_at + wait_s / 2:
+                peer.send(peer.line.wrap_loose([]))
+            heapq.heapreplace(self._calls, (now + wait_s, peer.number))
+
     def _greet(self, number: int, peer: _Peer) -> None:
-        """Send a hello to a known epoch of a peer, with where to resume, and repeat unanswered requests and claims."""
-        if peer.epoch and not peer.pending:
-            held = self.gate.meet_owner(number)
-            peer.pending.append(Hello(peer.intake.durable, held, not peer.has_met))
-            self.gate.ask_again(number)
-            self.claims.ask_again(number)
+        """Send a hello as the first message to a new epoch of a peer, with where to resume, and repeat unanswered requests and
+        claims."""
+        held = self.gate.meet_owner(number)
+        peer.line.pending.append(Hello(peer.intake.durable, held))
+        self.gate.ask_again(number)
+        self.claims.ask_again(number)
+        self._busy[number] = peer
+        self._flush_soon()
 
     def _read(self, frames: list[bytes]) -> None:
         try:
@@ -185,30 +230,33 @@ class Peers:
             return
         if batch.epoch < peer.epoch:
             return
+        now = self._clock.monotonic()
         if batch.epoch > peer.epoch:
             peer.epoch = batch.epoch
             peer.has_met = False
-            peer.pending = []
+            peer.line = Line()
+            peer.call_s = _FIRST_CALL_S
             peer.delivery.suspend()
             self._greet(batch.source, peer)
-            self._flush_soon()
-        peer.heard_at = self._clock.monotonic()
+        peer.heard_at = now
         if batch.to_epoch == self._frontier.epoch:
-            for message in batch.messages:
+            parcel = Parcel(batch.number, batch.received, batch.has_gap, batch.messages)
+            for message in peer.line.take(parcel, now):
                 if isinstance(message, Hello):
                     self._take_hello(batch.source, peer, message)
                 elif peer.has_met:
                     self._take(batch.source, message)
+            if not peer.line.is_quiet:
+                self._busy[batch.source] = peer
+                if peer.line.is_urgent:
+                    self._flush_soon()
 
     def _take_hello(self, source: int, peer: _Peer, hello: Hello) -> None:
         if not peer.has_met:
             peer.has_met = True
             self._pass_on(self._clocks.hear(source, hello.held))
-        if hello.wants_answer:
-            self._greet(source, peer)
         peer.delivery.resume(hello.received)
         self._deliver(source, peer)
-        self._flush_soon()
         self._handlers.wake()
 
     def _take(self, source: int, message: PeerMessage) -> None:
@@ -272,14 +320,18 @@ class Peers:
             self._send(order.asker, order)
 
     def _send(self, destination: int, message: PeerMessage) -> None:
-        """Send a message at the end of this loop iteration. To a peer that is not met yet, it is sent again once it is."""
+        """Send a message at the end of this loop iteration. To a peer that was never heard, it is sent again once it is."""
         if destination == self._shard:
             self._own.append(message)
         elif (peer := self._peers.get(destination)) is not None and peer.epoch:
-            peer.pending.append(message)
             if isinstance(message, Repeated):
                 # No page waits for it, so it goes with the next message or tick.
+                if len(peer.line.pending) < _MAX_PENDING:
+                    peer.line.pending.append(message)
+                    self._busy[destination] = peer
                 return
+            peer.line.pending.append(message)
+            self._busy[destination] = peer
         else:
             return
         self._flush_soon()
@@ -295,15 +347,17 @@ class Peers:
             for message in own:
                 self._take(self._shard, message)
         self._is_flushing = False
-        for peer in self._peers.values():
-            if peer.pending:
-                self._post(peer)
+        now = self._clock.monotonic()
+        for peer in self._busy.values():
+            peer.line.flush(now, peer.send)
 
-    def _post(self, peer: _Peer) -> None:
-        batch = MessageBatch(self._shard, self._frontier.epoch, peer.epoch, peer.pending)
+    def _transmit(self, number: int, parcel: Parcel[PeerMessage]) -> bool:
+        """Send a parcel; False if the peer is absent."""
+        peer = self._peers[number]
+        batch = MessageBatch(self._shard, self._frontier.epoch, peer.epoch, *parcel)
         try:
             peer.socket.send(_encoder.encode(batch), zmq.DONTWAIT)
         except zmq.ZMQError:
-            # The peer is absent. Its messages wait; they are few, as the window limits them.
-            return
-        peer.pending = []
+            return False
+        peer.told_at = self._clock.monotonic()
+        return True
