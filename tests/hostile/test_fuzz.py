@@ -288,7 +288,7 @@ def test_peer_messages(tmp_path: Path) -> None:
         PermitsWanted(1, 1, 5),
         PermitsReturned(1, 1, 2),
         RoundAnswer(1, 1, 1, True, (1, 1)),
-        ScopeFound(1, ("http://a.test/",)),
+        ScopeFound(1, 1, ("http://a.test/",)),
     ]
     answers = [ShardBatch(1, 1, 0, 0, 1, False, [message]) for message in reports]
     asyncio.run(_fuzz_peers(tmp_path, [*map(encode, batches), *map(encode, orders), *map(encode, answers)]))

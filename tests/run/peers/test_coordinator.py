@@ -8,6 +8,7 @@ from rdfspider.frontier.clock import Clock
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, send_command
 from rdfspider.run.peers.messages import (
     Arrival,
+    Book,
     Control,
     Heard,
     Permits,
@@ -155,8 +156,8 @@ def test_the_limit_of_time_counts_earlier_runs() -> None:
 def test_what_is_found_to_be_in_scope_is_told_to_all_once() -> None:
     coordinator = make_coordinator()
     told = Control("scope", additions=("example.org",))
-    assert coordinator.receive(ScopeFound(0, ("example.org",))) == [(0, told), (1, told)]
-    assert coordinator.receive(ScopeFound(1, ("example.org",))) == []
+    assert coordinator.receive(ScopeFound(0, 1, ("example.org",))) == [(0, told), (1, told)]
+    assert coordinator.receive(ScopeFound(1, 1, ("example.org",))) == []
     assert coordinator.receive(Arrival(1, 2, 0, 0)) == [(1, told), (1, Welcome(2))]
     assert coordinator.receive(Arrival(1, 3, 0, 0, ("example.org",))) == [(1, Welcome(3))]
 
@@ -325,3 +326,28 @@ def test_a_change_between_two_rounds_means_that_it_is_not_over() -> None:
     coordinator.announce(Control("seeds"))
     assert coordinator.receive(answer(1, 2)) == []
     assert not coordinator.ended
+
+
+def test_an_earlier_epoch_is_refused() -> None:
+    coordinator = make_coordinator()
+    coordinator.receive(Arrival(0, 3, 0, 0))
+    assert coordinator.receive(Arrival(0, 2, 0, 0)) == []
+    assert coordinator.receive(make_beat(0, epoch=2)) == []
+    assert coordinator.receive(ScopeFound(0, 2, ("example.org",))) == []
+    coordinator.note_exit(0)
+    coordinator.note_start(0, 5)
+    assert coordinator.receive(Arrival(0, 4, 0, 0)) == []
+    assert coordinator.present == {1}
+    assert coordinator.receive(Arrival(0, 5, 0, 0)) == [(0, Welcome(5))]
+
+
+def test_shards_are_told_where_others_are_reached_now() -> None:
+    coordinator = Coordinator(2, NO_LIMITS, clock=FakeClock())
+    first, second, third = (f"tcp://127.0.0.{number}:1" for number in (2, 3, 4))
+    assert coordinator.receive(Arrival(0, 1, 0, 0, address=first)) == [(0, Book({0: (first, 1)})), (0, Welcome(1))]
+    outgoing = coordinator.receive(Arrival(1, 1, 0, 0, address=second))
+    both = Book({0: (first, 1), 1: (second, 1)})
+    assert outgoing == [(1, both), (0, Book({1: (second, 1)})), (1, Welcome(1))]
+    coordinator.note_exit(1)
+    outgoing = coordinator.receive(Arrival(1, 2, 0, 0, address=third))
+    assert (0, Book({1: (third, 2)})) in outgoing

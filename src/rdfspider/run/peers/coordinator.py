@@ -20,10 +20,13 @@ from rdfspider.config import CrawlConfig
 from rdfspider.crawl.budgets import EndReason, Used, find_reached
 from rdfspider.crawl.messages import CHANGES, RUN_COUNTS, Beat, Command, CommandAnswer, CommandName, RunState
 from rdfspider.frontier.clock import Clock
+from rdfspider.run.peers.gatekeeper import Gatekeeper
+from rdfspider.run.peers.keys import ProcessKeys
 from rdfspider.run.peers.line import Line, Parcel
 from rdfspider.run.peers.messages import (
     UNREADABLE,
     Arrival,
+    Book,
     Control,
     ControlCommand,
     CoordinatorBatch,
@@ -41,7 +44,7 @@ from rdfspider.run.peers.messages import (
     Welcome,
 )
 from rdfspider.run.peers.permits import PermitBook
-from rdfspider.run.peers.sockets import LoopSocket, open_hub
+from rdfspider.run.peers.sockets import SHARD_DOMAIN, LoopSocket, find_address, name_life, open_hub
 
 _log = logging.getLogger(__name__)
 
@@ -73,6 +76,10 @@ class Coordinator:
         self._spent_s = spent_s
         self._started = self._clock.monotonic()
         self._epochs: dict[int, int] = {}
+        self._newest: dict[int, int] = {}
+        """The highest epoch of each shard that was given out or has arrived; earlier ones are refused."""
+        self._book: dict[int, tuple[str, int]] = {}
+        """The address and epoch of each shard that has told its address."""
         self._pages: dict[int, int] = {}
         self._body_bytes: dict[int, int] = dict(known_bytes or {})
         self._scope: dict[str, None] = {}
@@ -124,17 +131,32 @@ class Coordinator:
         """The shards that have arrived and not died since."""
         return frozenset(self._epochs)
 
+    def find_epoch(self, shard: int) -> int:
+        """Return the epoch of a shard that is present; 0 if it is not."""
+        return self._epochs.get(shard, 0)
+
+    def is_superseded(self, shard: int, epoch: int) -> bool:
+        """Whether a later epoch of a shard has been started."""
+        return epoch < self._newest.get(shard, 0)
+
+    def note_start(self, shard: int, epoch: int) -> None:
+        """Note that a shard is started in an epoch: from now on, nothing is taken from an earlier one."""
+        self._newest[shard] = max(epoch, self._newest.get(shard, 0))
+
     def receive(self, message: ShardMessage) -> Outgoing:
         """Handle a message from a shard; messages from an earlier epoch of it are dropped."""
         if isinstance(message, Arrival):
+            if self.is_superseded(message.shard, message.epoch):
+                _log.warning("shard %d is refused in epoch %d: there is a later one", message.shard, message.epoch)
+                return []
             return self._welcome(message)
-        if isinstance(message, ScopeFound):
-            return self._widen_scope(message.additions)
         if self._epochs.get(message.shard) != message.epoch:
             return []
         match message:
+            case ScopeFound():
+                return self._widen_scope(message.additions)
             case Beat():
-                return [(message.shard, Heard(message.epoch)), *self._take_beat(message)]
+                return [(message.shard, Heard(message.epoch, message.time)), *self._take_beat(message)]
             case PermitsWanted(shard, _, count):
                 self._permits.want(shard, count)
                 return self._give_permits()
@@ -202,11 +224,12 @@ class Coordinator:
     def _welcome(self, arrival: Arrival) -> Outgoing:
         shard = arrival.shard
         self._end_rounds()
+        self.note_start(shard, arrival.epoch)
         self._epochs[shard] = arrival.epoch
         self._quiet.discard(shard)
         self._pages[shard], self._body_bytes[shard] = arrival.pages, arrival.body_bytes
         self._permits.arrive(shard, arrival.pages)
-        outgoing: Outgoing = []
+        outgoing = self._note_address(arrival)
         if self.is_paused:
             outgoing.append((shard, Control(ControlCommand.PAUSE)))
         if self.slowed:
@@ -220,6 +243,14 @@ class Coordinator:
         outgoing += [*self._widen_scope(arrival.scope), *self._give_permits(), *self._check_limits()]
         # The shard starts visits when it receives this, so it must follow every message that may prevent them.
         return [*outgoing, (shard, Welcome(arrival.epoch))]
+
+    def _note_address(self, arrival: Arrival) -> Outgoing:
+        """Tell the others where a shard is reached now, and the shard where they are."""
+        if not arrival.address:
+            return []
+        place = self._book[arrival.shard] = (arrival.address, arrival.epoch)
+        others = [shard for shard in self._epochs if shard != arrival.shard]
+        return [(arrival.shard, Book(dict(self._book))), *((shard, Book({arrival.shard: place})) for shard in others)]
 
     def _take_beat(self, beat: Beat) -> Outgoing:
         shard = beat.shard
@@ -314,15 +345,24 @@ class CoordinatorHub:
         address: str,
         on_change: Callable[[], None],
         change: Callable[[Command], tuple[CommandAnswer, Outgoing]] | None = None,
+        *,
+        shard_address: str = "",
+        keys: ProcessKeys | None = None,
     ) -> None:
         """`on_change` is called after every message, and before a user gets an answer. `change` carries out the commands whose
-        effect is stored in the crawl's folder."""
+        effect is stored in the crawl's folder. If shards come to an address of their own, users give commands at the other one
+        only, which nobody but the user can reach."""
         self._coordinator = coordinator
         self._change = change
         self._address = address
+        self.shard_address = shard_address or address
+        """Where shards connect to, once the hub is open."""
+        self._keys = keys
         self._on_change = on_change
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self._gatekeeper: Gatekeeper | None = None
         self._wire: LoopSocket | None = None
+        self._shard_wire: LoopSocket | None = None
         self._clock = Clock()
         self._epoch = time.time_ns()
         """Higher than that of any earlier run, which shards may still remember."""
@@ -330,13 +370,20 @@ class CoordinatorHub:
         """The line to the last epoch of each shard that was heard."""
 
     def open(self) -> None:
-        """Bind the socket; needs a running loop."""
-        self._wire = LoopSocket(open_hub(self._context, self._address), self._read, linger_ms=500)
+        """Bind the sockets; needs a running loop."""
+        if self._keys is not None:
+            self._gatekeeper = Gatekeeper(self._context, {SHARD_DOMAIN: frozenset(self._keys.shards)})
+        self._wire = self._shard_wire = LoopSocket(open_hub(self._context, self._address), self._read, linger_ms=500)
+        if self.shard_address != self._address:
+            socket = open_hub(self._context, self.shard_address, self._keys)
+            self.shard_address = find_address(socket)
+            self._shard_wire = LoopSocket(socket, self._read_shard, linger_ms=500)
 
     def close(self) -> None:
-        """Close the socket, once the last messages are sent."""
-        if self._wire is not None:
-            self._wire.close()
+        """Close the sockets, once the last messages are sent."""
+        for opened in (self._wire, self._shard_wire, self._gatekeeper):
+            if opened is not None:
+                opened.close()
         self._context.term()
 
     def send(self, outgoing: Outgoing) -> None:
@@ -364,17 +411,25 @@ class CoordinatorHub:
     def _read(self, frames: list[bytes]) -> None:
         """Handle a message: shards send a name and a batch, a REQ socket adds an empty frame between them."""
         sender, *rest = frames
+        if len(rest) == 1:
+            self._read_shard(frames)
+        else:
+            self._answer([sender, *rest[:-1]], rest[-1])
+
+    def _read_shard(self, frames: list[bytes]) -> None:
+        """Handle a message of a shard; nobody may speak for another life than its own."""
         try:
-            if len(rest) == 1:
-                self._take(_decoder.decode(rest[0]))
-            else:
-                self._answer([sender, *rest[:-1]], rest[-1])
+            batch = _decoder.decode(frames[-1])
         except UNREADABLE:
             _log.warning("something that is no message came to the coordinator")
+            return
+        if frames[0] == name_life(batch.shard, batch.epoch):
+            self._take(batch)
 
     def _take(self, batch: ShardBatch) -> None:
         known = self._lines.get(batch.shard)
-        if known is not None and batch.epoch < known.epoch:
+        is_late = known is not None and batch.epoch < known.epoch
+        if is_late or self._coordinator.is_superseded(batch.shard, batch.epoch):
             return
         if known is None or batch.epoch > known.epoch:
             known = self._lines[batch.shard] = _ShardLine(batch.epoch)
@@ -390,9 +445,10 @@ class CoordinatorHub:
         self._on_change()
 
     def _transmit(self, shard: int, parcel: Parcel[CoordinatorMessage]) -> bool:
-        assert self._wire is not None
-        batch = CoordinatorBatch(self._epoch, self._lines[shard].epoch, *parcel)
-        return self._wire.send([str(shard).encode(), _encoder.encode(batch)])
+        assert self._shard_wire is not None
+        epoch = self._lines[shard].epoch
+        batch = CoordinatorBatch(self._epoch, epoch, *parcel)
+        return self._shard_wire.send([name_life(shard, epoch), _encoder.encode(batch)])
 
     def _answer(self, envelope: list[bytes], request: bytes) -> None:
         assert self._wire is not None

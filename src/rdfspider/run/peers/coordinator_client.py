@@ -14,10 +14,12 @@ from rdfspider.crawl.messages import Beat
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Discovered
+from rdfspider.run.peers.keys import ProcessKeys
 from rdfspider.run.peers.line import Line, Parcel
 from rdfspider.run.peers.messages import (
     UNREADABLE,
     Arrival,
+    Book,
     Control,
     ControlCommand,
     CoordinatorBatch,
@@ -35,7 +37,7 @@ from rdfspider.run.peers.messages import (
     Welcome,
 )
 from rdfspider.run.peers.permits import PermitPool
-from rdfspider.run.peers.sockets import LoopSocket, open_line
+from rdfspider.run.peers.sockets import LoopSocket, name_life, open_line
 
 _log = logging.getLogger(__name__)
 
@@ -75,8 +77,14 @@ class CoordinatorClient:
         handlers: PeerHandlers,
         scope: tuple[str, ...],
         clock: Clock | None = None,
+        *,
+        keys: ProcessKeys | None = None,
+        on_book: Callable[[Book], None] = lambda book: None,
     ) -> None:
+        """`on_book` takes the addresses of shards that have moved."""
         self._shard = shard
+        self._keys = keys
+        self._on_book = on_book
         self._clock = clock or Clock()
         self._address = address
         self._frontier = frontier
@@ -91,14 +99,17 @@ class CoordinatorClient:
         """Set when the coordinator has answered this shard's arrival, and its commands have been received. Before that nothing is
         fetched, as the crawl may be paused or over."""
         self._wire: LoopSocket | None = None
+        self._own_address = ""
         self._epoch = 0
         """The coordinator's; 0 before its first message."""
         self._line: Line[ShardMessage] = Line()
 
-    def open(self, context: "zmq.Context[zmq.Socket[bytes]]") -> None:
-        """Connect, and report this shard's arrival and how many pages it has."""
-        socket = open_line(context, self._address, str(self._shard))
+    def open(self, context: "zmq.Context[zmq.Socket[bytes]]", own_address: str = "") -> None:
+        """Connect, and report this shard's arrival, how many pages it has, and where it is reached, if that is not known."""
+        name = name_life(self._shard, self._frontier.epoch)
+        socket = open_line(context, self._address, name, self._keys)
         self._wire = LoopSocket(socket, self._read, _LINGER_MS)
+        self._own_address = own_address
         self._arrive()
 
     def _arrive(self) -> None:
@@ -110,6 +121,7 @@ class CoordinatorClient:
                 counts.fetched_pages,
                 counts.fetched_bytes,
                 self._scope,
+                self._own_address,
             )
         )
 
@@ -128,7 +140,7 @@ class CoordinatorClient:
 
     def tell_scope(self, additions: tuple[str, ...]) -> None:
         """Tell all shards, through the coordinator, which URLs widen the scope."""
-        self._send(ScopeFound(self._shard, additions))
+        self._send(ScopeFound(self._shard, self._frontier.epoch, additions))
 
     def tick(self) -> None:
         """Send again, every second, what the coordinator did not acknowledge, and check that it is alive; a shard without one
@@ -171,6 +183,8 @@ class CoordinatorClient:
                 self._send(RoundAnswer(self._shard, self._frontier.epoch, number, is_idle, generation))
             case Control() as control:
                 self._handlers.on_control(control)
+            case Book() as book:
+                self._on_book(book)
             case Welcome() if not self.welcome.is_set():
                 self.welcome.set()
                 self._handlers.wake()

@@ -110,6 +110,8 @@ class Arrival(Struct, frozen=True, tag=1):
     """The bytes of these pages."""
     scope: tuple[str, ...] = ()
     """The URLs by which the shard has widened the scope beyond the seeds."""
+    address: str = ""
+    """Where its peers reach it; empty if they know it from their orders."""
 
 
 class PermitsWanted(Struct, frozen=True, tag=3):
@@ -142,6 +144,7 @@ class ScopeFound(Struct, frozen=True, tag=6):
     """Seeds redirect to these URLs, which are now in scope for all shards."""
 
     shard: int
+    epoch: int
     additions: tuple[str, ...]
 
 
@@ -166,6 +169,8 @@ class Heard(Struct, frozen=True, array_like=True, tag=1):
     """The coordinator's answer to each beat."""
 
     epoch: int
+    time: float = 0.0
+    """The `time` of the beat."""
 
 
 class Permits(Struct, frozen=True, array_like=True, tag=2):
@@ -217,13 +222,20 @@ class Control(Struct, frozen=True, array_like=True, tag=5):
     exclude: tuple[str, ...] = ()
 
 
+class Book(Struct, frozen=True, array_like=True, tag=7):
+    """Where shards are reached: those that have moved or restarted, or all for a shard that has just arrived."""
+
+    shards: dict[int, tuple[str, int]]
+    """By number: the address, and the epoch that listens there. Nothing is taken from an earlier one any more."""
+
+
 class Welcome(Struct, frozen=True, array_like=True, tag=6):
     """The coordinator's answer to an arrival, after everything that the shard must know before its first visit."""
 
     epoch: int
 
 
-CoordinatorMessage = Heard | Permits | Recall | Round | Control | Welcome
+CoordinatorMessage = Heard | Permits | Recall | Round | Control | Welcome | Book
 
 
 class CoordinatorBatch(Struct, frozen=True, array_like=True):

@@ -27,10 +27,13 @@ from rdfspider.run.peers.admission import GRANT_MARGIN_S, AddressGate
 from rdfspider.run.peers.claims import Claims
 from rdfspider.run.peers.coordinator_client import CoordinatorClient, PeerHandlers
 from rdfspider.run.peers.delivery import Delivery, Intake
+from rdfspider.run.peers.gatekeeper import Gatekeeper
+from rdfspider.run.peers.keys import ProcessKeys
 from rdfspider.run.peers.line import Line, Parcel
 from rdfspider.run.peers.messages import (
     UNREADABLE,
     Acquire,
+    Book,
     Claimed,
     ContentClaim,
     Cursor,
@@ -43,7 +46,15 @@ from rdfspider.run.peers.messages import (
     Repeated,
     decode_outbox_entry,
 )
-from rdfspider.run.peers.sockets import AddressBook, LoopSocket, open_inlet, open_outlet
+from rdfspider.run.peers.sockets import (
+    SHARD_DOMAIN,
+    AddressBook,
+    LoopSocket,
+    find_address,
+    is_complete,
+    open_inlet,
+    open_outlet,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -71,12 +82,15 @@ _decoder = msgspec.msgpack.Decoder(MessageBatch)
 @dataclass(slots=True)
 class _Peer:
     number: int
-    socket: "zmq.Socket[bytes]"
+    socket: "zmq.Socket[bytes] | None"
+    """None while its address is unknown."""
     delivery: Delivery
     intake: Intake
     send: Callable[[Parcel[PeerMessage]], bool]
     epoch: int = 0
     """0 before its first message."""
+    least_epoch: int = 0
+    """Nothing is taken from an earlier one."""
     line: Line[PeerMessage] = field(default_factory=Line)
     """The messages between its epoch and this shard's."""
     has_met: bool = False
@@ -100,12 +114,14 @@ class Peers:
         handlers: PeerHandlers,
         scope: tuple[str, ...] = (),
         clock: Clock | None = None,
+        keys: ProcessKeys | None = None,
     ) -> None:
-        """`scope` has the URLs by which the shard has widened the scope beyond the seeds."""
+        """`scope` has the URLs by which the shard has widened the scope beyond the seeds. With `keys`, TCP is encrypted."""
         shards = len(addresses.shards)
         self.others = tuple(number for number in range(shards) if number != shard)
         self._shard = shard
-        self._addresses = addresses.shards
+        self._addresses = list(addresses.shards)
+        self._keys = keys
         self._frontier = frontier
         self._handlers = handlers
         self._clock = clock or Clock()
@@ -115,7 +131,9 @@ class Peers:
         self.gate = AddressGate(shards, delay_s, self._clock, self._send)
         self.claims = Claims(shard, shards, frontier, self._clock, self._send)
         self.coordinator = CoordinatorClient(
-            shard, addresses.coordinator, frontier, config, handlers, scope, self._clock
+            *(shard, addresses.coordinator, frontier, config, handlers, scope, self._clock),
+            keys=keys,
+            on_book=self._move,
         )
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._peers: dict[int, _Peer] = {}
@@ -127,20 +145,25 @@ class Peers:
         self._own: list[PeerMessage] = []
         self._is_flushing = False
         self._inlet: LoopSocket | None = None
+        self._gatekeeper: Gatekeeper | None = None
         self._ticks: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Open the sockets, report to the coordinator, and start the ticks."""
         self._loop = asyncio.get_running_loop()
         now = self._clock.monotonic()
+        if self._keys is not None:
+            self._gatekeeper = Gatekeeper(self._context, {SHARD_DOMAIN: frozenset(self._keys.shards)})
         for number in self.others:
-            outlet = open_outlet(self._context, self._addresses[number])
+            outlet = self._open_outlet(number)
             delivery, intake = Delivery(self._frontier, number), Intake(self._frontier, number)
             send = partial(self._transmit, number)
             self._peers[number] = _Peer(number, outlet, delivery, intake, send, heard_at=now)
         self._calls = [(now, number) for number in self.others]
-        self._inlet = LoopSocket(open_inlet(self._context, self._addresses[self._shard]), self._read)
-        self.coordinator.open(self._context)
+        own_address = self._addresses[self._shard]
+        inlet = open_inlet(self._context, own_address, self._keys)
+        self._inlet = LoopSocket(inlet, self._read)
+        self.coordinator.open(self._context, "" if is_complete(own_address) else find_address(inlet))
         self._ticks = asyncio.create_task(self._tick_forever())
 
     async def close(self) -> None:
@@ -153,7 +176,10 @@ class Peers:
         if self._inlet is not None:
             self._inlet.close()
         for peer in self._peers.values():
-            peer.socket.close()
+            if peer.socket is not None:
+                peer.socket.close()
+        if self._gatekeeper is not None:
+            self._gatekeeper.close()
         # Waits, but only for a moment, until the last messages to the coordinator are sent.
         await asyncio.to_thread(self._context.term)
 
@@ -211,6 +237,32 @@ class Peers:
                 peer.send(peer.line.wrap_loose([]))
             heapq.heapreplace(self._calls, (now + wait_s, peer.number))
 
+    def _open_outlet(self, number: int) -> "zmq.Socket[bytes] | None":
+        address = self._addresses[number]
+        if not is_complete(address):
+            return None
+        return open_outlet(self._context, address, self._keys, self._keys.shards[number] if self._keys else b"")
+
+    def _move(self, book: Book) -> None:
+        """Reach shards where they are now."""
+        for number, (address, epoch) in book.shards.items():
+            peer = self._peers.get(number)
+            if peer is None:
+                continue
+            peer.least_epoch = max(peer.least_epoch, epoch)
+            if address != self._addresses[number]:
+                self._addresses[number] = address
+                if peer.socket is not None:
+                    peer.socket.close()
+                peer.socket = self._open_outlet(number)
+                self._call_soon(peer)
+
+    def _call_soon(self, peer: _Peer) -> None:
+        peer.call_s = _FIRST_CALL_S
+        now = self._clock.monotonic()
+        self._calls = [(now if number == peer.number else due, number) for due, number in self._calls]
+        heapq.heapify(self._calls)
+
     def _greet(self, number: int, peer: _Peer) -> None:
         """Send a hello as the first message to a new epoch of a peer, with where to resume, and repeat unanswered requests and
         claims."""
@@ -228,7 +280,7 @@ class Peers:
         except (*UNREADABLE, KeyError):
             _log.warning("something that is no batch came from a peer")
             return
-        if batch.epoch < peer.epoch:
+        if batch.epoch < max(peer.epoch, peer.least_epoch):
             return
         now = self._clock.monotonic()
         if batch.epoch > peer.epoch:
@@ -354,6 +406,8 @@ class Peers:
     def _transmit(self, number: int, parcel: Parcel[PeerMessage]) -> bool:
         """Send a parcel; False if the peer is absent."""
         peer = self._peers[number]
+        if peer.socket is None:
+            return False
         batch = MessageBatch(self._shard, self._frontier.epoch, peer.epoch, *parcel)
         try:
             peer.socket.send(_encoder.encode(batch), zmq.DONTWAIT)

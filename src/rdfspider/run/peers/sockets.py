@@ -1,4 +1,7 @@
-"""ZeroMQ sockets on an asyncio loop: addresses from the runner enter, sockets that send and receive frames leave.
+"""ZeroMQ sockets on an asyncio loop: addresses and keys enter, sockets that send and receive frames leave.
+
+On one machine they are files in a private folder (`ipc://`). Between machines they are `tcp://` with CURVE: each side proves that
+it has its key, and `gatekeeper.py` admits only the keys of the crawl.
 
 They are plain sockets with the loop's own readers, as pyzmq's futures would cost more than the messages. A socket's file
 descriptor is edge-triggered, so the reader reads until nothing is left, and checks again after each send.
@@ -10,8 +13,19 @@ from typing import NamedTuple
 
 import zmq
 
+from rdfspider.run.peers.keys import ProcessKeys
+
 # A restarted peer should be reconnected soon; failed attempts cost next to nothing.
 _RECONNECT_MS = 50
+# A machine that stays away is tried less often, but is found again within this time.
+_MAX_RECONNECT_MS = 2_000
+# A dead machine, or a cut wire, says nothing. A connection is given up when nothing has come for the second of these times.
+_HEARTBEAT_MS, _SILENT_MS = 2_000, 6_000
+_CONNECT_MS, _HANDSHAKE_MS = 5_000, 10_000
+TCP, ANY_PORT = "tcp://", ":*"
+"""How addresses between machines begin; and how one ends at which a process listens on a port that the system chooses."""
+SHARD_DOMAIN, COORDINATOR_DOMAIN = b"shards", b"coordinator"
+"""Sockets that admit the keys of all shards, and those that admit the coordinator's alone."""
 # Messages that are read before other tasks of the loop run.
 _READ_AT_ONCE = 100
 
@@ -21,7 +35,8 @@ class AddressBook(NamedTuple):
 
     coordinator: str
     shards: tuple[str, ...]
-    """Indexed by shard number."""
+    """Where each shard listens, by number. One whose port is open, as in `tcp://127.0.0.2:*`, tells the coordinator which it got,
+    and the coordinator tells the others."""
 
 
 class LoopSocket:
@@ -71,35 +86,90 @@ class LoopSocket:
             self._on_message(frames)
 
 
-def open_inlet(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq.Socket[bytes]":
+def open_inlet(
+    context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str, keys: ProcessKeys | None = None
+) -> "zmq.Socket[bytes]":
     """Open the socket on which a shard receives from all its peers."""
     socket = context.socket(zmq.PULL)
-    socket.bind(endpoint)
+    _listen(socket, endpoint, keys)
     return socket
 
 
-def open_outlet(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq.Socket[bytes]":
-    """Open a socket on which a shard sends to one peer; it accepts no messages while the peer is absent."""
+def open_outlet(
+    context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str, keys: ProcessKeys | None = None, server: bytes = b""
+) -> "zmq.Socket[bytes]":
+    """Open a socket on which a shard sends to one peer, which has the public key `server`; it accepts no messages while the peer
+    is absent."""
     socket = context.socket(zmq.PUSH)
     socket.immediate = True
     socket.linger = 0
-    socket.reconnect_ivl = _RECONNECT_MS
-    socket.connect(endpoint)
+    _connect(socket, endpoint, keys, server)
     return socket
 
 
-def open_line(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str, name: str) -> "zmq.Socket[bytes]":
+def open_line(
+    context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str, name: bytes, keys: ProcessKeys | None = None
+) -> "zmq.Socket[bytes]":
     """Open a shard's socket to the coordinator, which identifies it by its name."""
     socket = context.socket(zmq.DEALER)
-    socket.routing_id = name.encode()
-    socket.reconnect_ivl = _RECONNECT_MS
-    socket.connect(endpoint)
+    socket.routing_id = name
+    _connect(socket, endpoint, keys, keys.coordinator if keys else b"")
     return socket
 
 
-def open_hub(context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str) -> "zmq.Socket[bytes]":
-    """Open the coordinator's socket. A restarted shard takes over its earlier name."""
+def open_hub(
+    context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str, keys: ProcessKeys | None = None
+) -> "zmq.Socket[bytes]":
+    """Open the coordinator's socket. A shard that connects again takes over its name."""
     socket = context.socket(zmq.ROUTER)
     socket.router_handover = True
-    socket.bind(endpoint)
+    _listen(socket, endpoint, keys)
     return socket
+
+
+def name_life(shard: int, epoch: int) -> bytes:
+    """Return the name of a shard's life at the coordinator: an earlier life cannot take the line of a later one."""
+    return f"{shard}.{epoch}".encode()
+
+
+def find_address(socket: "zmq.Socket[bytes]") -> str:
+    """Return the address at which a socket listens, with the port that the system chose."""
+    return socket.getsockopt_string(zmq.LAST_ENDPOINT).rstrip("\0")
+
+
+def is_complete(endpoint: str) -> bool:
+    """Whether an address can be connected to."""
+    return bool(endpoint) and not endpoint.endswith(ANY_PORT)
+
+
+def _listen(socket: "zmq.Socket[bytes]", endpoint: str, keys: ProcessKeys | None, domain: bytes = SHARD_DOMAIN) -> None:
+    _expect_silence(socket, endpoint)
+    if keys is not None and endpoint.startswith(TCP):
+        socket.curve_server = True
+        socket.curve_secretkey = keys.own.secret
+        # Without a gatekeeper nobody is admitted; by default everybody would be who knows the public key.
+        socket.zap_domain = domain
+        socket.setsockopt(zmq.ZAP_ENFORCE_DOMAIN, 1)
+    socket.bind(endpoint)
+
+
+def _connect(socket: "zmq.Socket[bytes]", endpoint: str, keys: ProcessKeys | None, server: bytes) -> None:
+    _expect_silence(socket, endpoint)
+    socket.reconnect_ivl = _RECONNECT_MS
+    if endpoint.startswith(TCP):
+        socket.reconnect_ivl_max = _MAX_RECONNECT_MS
+        socket.connect_timeout = _CONNECT_MS
+        if keys is not None:
+            socket.curve_serverkey = server
+            socket.curve_publickey, socket.curve_secretkey = keys.own
+    socket.connect(endpoint)
+
+
+def _expect_silence(socket: "zmq.Socket[bytes]", endpoint: str) -> None:
+    """Let a socket notice that a machine or a wire is gone; processes on one machine are told by the system."""
+    if endpoint.startswith(TCP):
+        socket.heartbeat_ivl = _HEARTBEAT_MS
+        socket.heartbeat_timeout = socket.heartbeat_ttl = _SILENT_MS
+        socket.handshake_ivl = _HANDSHAKE_MS
+        socket.tcp_keepalive = 1
+        socket.tcp_keepalive_idle = socket.tcp_keepalive_intvl = _SILENT_MS // 1000
