@@ -8,6 +8,7 @@ from rdfspider.config import Config
 from rdfspider.crawl.messages import Beat
 from rdfspider.domains import Domains
 from rdfspider.frontier.frontier import Frontier
+from rdfspider.frontier.outbox import Cursor
 from rdfspider.records import Discovered
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
 from rdfspider.run.peers.coordinator_client import PeerHandlers
@@ -23,12 +24,23 @@ def make_domains(shards: int) -> Domains:
 class Shard:
     """As much of a shard as the others notice: it stages what it is sent, and commits it soon."""
 
-    def __init__(self, number: int, folder: Path, addresses: AddressBook, config: Config) -> None:
+    def __init__(
+        self,
+        number: int,
+        folder: Path,
+        addresses: AddressBook,
+        config: Config,
+        *,
+        epoch: int = 0,
+        has_backup: bool = False,
+    ) -> None:
         self.number = number
         path = folder / str(number)
         path.mkdir(exist_ok=True)
-        self.frontier = Frontier(path / "frontier", config, make_domains(len(addresses.shards)), number)
+        self.frontier = Frontier(path / "frontier", config, make_domains(len(addresses.shards)), number, epoch=epoch)
         self.controls: list[Control] = []
+        self.asked: list[tuple[int, Cursor, bool]] = []
+        """What others have lost, as they say."""
         self.is_idle = False
         self.holds_commits = False
         self.taken = 0
@@ -41,10 +53,12 @@ class Shard:
             PeerHandlers(
                 on_control=self.controls.append,
                 on_links=self._take_links,
-                is_idle=lambda: self.is_idle and self.peers.is_outbox_received and not self.frontier.has_staged,
+                tell_again=lambda *asked: self.asked.append(asked),
+                is_idle=lambda: self.is_idle and self.peers.is_settled and not self.frontier.has_staged,
                 wake=self._commit_soon,
                 note=self._commit_soon,
             ),
+            has_backup=has_backup,
         )
 
     async def start(self) -> "Shard":
@@ -68,9 +82,8 @@ class Shard:
             self.frontier.sync()
             self.peers.after_commit()
 
-    def _take_links(self, source: int, epoch: int, sequence: int, links: list[Discovered]) -> None:
-        if self.frontier.inbox.accept(source, epoch, sequence):
-            self.frontier.add(links)
+    def _take_links(self, links: list[Discovered]) -> None:
+        self.frontier.add(links)
         self.taken += 1
         self._commit_soon()
 
@@ -89,8 +102,8 @@ class Crawl:
         self.hub = CoordinatorHub(self.coordinator, addresses.coordinator, lambda: None)
         self.hub.open()
 
-    async def start(self, number: int) -> Shard:
-        shard = Shard(number, self.folder, self.addresses, self.config)
+    async def start(self, number: int, *, epoch: int = 0, has_backup: bool = False) -> Shard:
+        shard = Shard(number, self.folder, self.addresses, self.config, epoch=epoch, has_backup=has_backup)
         self.open.append(shard)
         return await shard.start()
 

@@ -262,6 +262,9 @@ class RunConfig:
     should it hang without using any."""
     min_free_bytes: int = 500_000_000
     """A shard pauses while its disk has less free space."""
+    replace_lost: bool = False
+    """Whether a shard whose folder is lost begins anew, and is told again what the others know. It fetches its pages once more,
+    so without this setting it waits, as its disk may only be away."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,10 @@ import pytest
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier, capture, kill
 
 from rdfspider.errors import UsageError
-from rdfspider.frontier.entries import GapError, PageFacts, Refusal
+from rdfspider.frontier.entries import PageFacts, Refusal
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.keys import pack_row
+from rdfspider.frontier.outbox import Cursor
 from rdfspider.frontier.state import stage_state
 from rdfspider.records import Discovered, Failure, Verdict
 
@@ -229,6 +230,7 @@ from rdfspider.config import Config
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.keys import pack_row
+from rdfspider.frontier.outbox import Cursor
 from rdfspider.records import Discovered
 frontier = Frontier(Path(sys.argv[1]), Config(), Domains(bundled_suffix_list(), 1), 0)
 number = 0
@@ -307,8 +309,10 @@ def test_a_folder_in_use_and_one_of_another_version_say_so(
         open_frontier()
 
 
-def receive(frontier: Frontier, source: int, epoch: int, sequence: int, sent: list[Discovered]) -> bool:
-    is_new = frontier.inbox.accept(source, epoch, sequence)
+def receive(
+    frontier: Frontier, source: int, epoch: int, sequence: int, sent: list[Discovered], previous: Cursor = (0, 0)
+) -> bool:
+    is_new = frontier.inbox.accept(source, (epoch, sequence), previous)
     if is_new:
         frontier.add(sent)
     return is_new
@@ -320,11 +324,8 @@ def test_links_from_another_shard_are_taken_once_and_in_order(open_frontier: Ope
     assert receive(frontier, 3, 5, 1, links(2))
     assert not receive(frontier, 3, 5, 1, links(2)), "a repeat, though it is only staged"
     assert frontier.inbox.cursor(3) == (0, 0), "not committed"
-    with pytest.raises(GapError):
-        receive(frontier, 3, 5, 3, links(4))
-    with pytest.raises(GapError):
-        receive(frontier, 3, 6, 2, links(4))
-    assert receive(frontier, 3, 5, 2, links(3))
+    assert receive(frontier, 3, 5, 2, links(3), (5, 1))
+    assert not frontier.inbox.lacking
     frontier.commit()
     assert frontier.inbox.cursor(3) == (5, 2)
     frontier.close()
@@ -332,8 +333,22 @@ def test_links_from_another_shard_are_taken_once_and_in_order(open_frontier: Ope
     assert frontier.inbox.cursor(3) == (5, 2)
     assert not receive(frontier, 3, 5, 2, links(3))
     assert not receive(frontier, 3, 4, 9, links(3)), "of an older epoch"
-    assert receive(frontier, 3, 6, 1, links(4))
+    assert receive(frontier, 3, 6, 1, links(4), (5, 2))
     assert frontier.counts.known == 4
+
+
+def test_a_shard_without_an_earlier_entry_lacks_it_until_it_is_told_again(open_frontier: OpenFrontier) -> None:
+    frontier = open_frontier()
+    assert receive(frontier, 3, 5, 9, links(1), (5, 8))
+    frontier.commit()
+    frontier.close()
+    frontier = open_frontier()
+    assert frontier.inbox.lacking == {3}
+    assert receive(frontier, 3, 5, 10, links(2), (5, 9))
+    frontier.inbox.complete(3)
+    frontier.commit()
+    frontier.close()
+    assert not open_frontier().inbox.lacking
 
 
 def test_the_outbox_keeps_what_was_not_received(open_frontier: OpenFrontier) -> None:
@@ -344,19 +359,19 @@ def test_the_outbox_keeps_what_was_not_received(open_frontier: OpenFrontier) -> 
     assert frontier.outbox.read(1, (0, 0), 100) == [], "not committed"
     frontier.commit()
     assert frontier.outbox.stored_bytes == 16
-    assert frontier.outbox.read(1, (0, 0), 100) == [(1, 1, b"one"), (1, 2, b"two"), (1, 3, b"three")]
-    assert frontier.outbox.read(1, (0, 0), 6) == [(1, 1, b"one"), (1, 2, b"two")]
-    assert frontier.outbox.read(1, (1, 2), 1) == [(1, 3, b"three")], "one is always given"
-    frontier.outbox.clear(1, (1, 2))
+    assert frontier.outbox.read(1, (0, 0), 100) == [((1, 1), b"one"), ((1, 2), b"two"), ((1, 3), b"three")]
+    assert frontier.outbox.read(1, (0, 0), 6) == [((1, 1), b"one"), ((1, 2), b"two")]
+    assert frontier.outbox.read(1, (1, 2), 1) == [((1, 3), b"three")], "one is always given"
+    frontier.outbox.free(1, (1, 2))
     frontier.commit()
     assert frontier.outbox.stored_bytes == 10
     frontier.close()
     frontier = open_frontier()
     frontier.outbox.put(1, b"four")
     frontier.commit()
-    assert frontier.outbox.read(1, (0, 0), 100) == [(1, 3, b"three"), (2, 1, b"four")]
-    frontier.outbox.clear(1, (2, 1))
-    frontier.outbox.clear(2, (1, 1))
+    assert frontier.outbox.read(1, (0, 0), 100) == [((1, 3), b"three"), ((2, 1), b"four")]
+    frontier.outbox.free(1, (2, 1))
+    frontier.outbox.free(2, (1, 1))
     frontier.commit()
     assert frontier.outbox.stored_bytes == 0
 

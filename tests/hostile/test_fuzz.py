@@ -270,9 +270,9 @@ def test_peer_messages(tmp_path: Path) -> None:
     links = encode_links([Discovered("http://a.test/"), Discovered("http://b.test/", 3)])
     # Those with number 0 are taken whenever they come, the others in their order.
     said: list[list[Any]] = [
-        [Hello((0, 0)), Links((1, 1), (0, 0), links), Received((1, 1))],
-        [Hello((0, 0)), Acquire("127.0.0.1", 1), Release("127.0.0.1", 0.5), Claimed(1, "http://a.test/")],
-        [Hello((0, 0)), ContentClaim(1, b"key", "http://a.test/"), Repeated("http://a.test", "http://b.test")],
+        [Hello((0, 0), (0, 0)), Links((1, 1), (0, 0), links), Received((1, 1), (1, 1))],
+        [Hello((0, 0), (0, 0)), Acquire("127.0.0.1", 1), Release("127.0.0.1", 0.5), Claimed(1, "http://a.test/")],
+        [Hello((0, 0), (0, 0)), ContentClaim(1, b"key", "http://a.test/"), Repeated("http://a.test", "http://b.test")],
     ]
     batches = [MessageBatch(1, 1, 1, number, 3, False, messages) for number in (0, 1) for messages in said]
     told = [
@@ -299,11 +299,10 @@ async def _fuzz_peers(folder: Path, examples: list[bytes]) -> None:
     frontier = Frontier(folder / "frontier", config, Domains(bundled_suffix_list(), 2), 0)
     controls: list[Control] = []
 
-    def take_links(source: int, epoch: int, sequence: int, links: list[Discovered]) -> None:
-        if frontier.inbox.accept(source, epoch, sequence):
-            frontier.add(links)
+    def take_links(links: list[Discovered]) -> None:
+        frontier.add(links)
 
-    handlers = PeerHandlers(controls.append, take_links, lambda: False, lambda: None, lambda: None)
+    handlers = PeerHandlers(controls.append, take_links, lambda *asked: None, lambda: False)
     runner = LocalRunner(2)
     shard = peers.Peers(0, runner.addresses, frontier, config, handlers)
 

@@ -11,6 +11,9 @@ from tests.repair.damages import FILES, KINDS, SEED, choose_damages, copy_crawl,
 from command_line import run_line
 from disks import mount_disk, mount_read_only
 from rdfspider import Crawl
+from rdfspider.archive.log import read_outcomes as read_log
+from rdfspider.archive.outcomes import Outcome
+from rdfspider.archive.segments import kind_of, read_committed, write_committed
 from web import Site, Web, check_archives, read_outcomes
 
 
@@ -82,6 +85,28 @@ def test_a_mended_crawl_has_the_same_in_the_end(sound: Sound, tmp_path: Path, da
     assert Crawl.open(folder).status().totals.pages == len(sound.site.urls)
     assert len(sound.web.log) - asked <= len(sound.site.urls) + 2 * len({url.split("/")[2] for url in sound.site.urls})
     check_archives(folder)
+
+
+def test_a_kill_between_a_commit_and_its_publication_loses_no_page(sound: Sound, tmp_path: Path) -> None:
+    """The last group is in the frontier and in the archive, but not in the list of what may be read."""
+    folder = copy_crawl(sound.folder, tmp_path)
+    warc = folder / "shards/000/warc"
+    lengths = read_committed(warc)
+    name = next(name for name in lengths if kind_of(name) == "facts")
+    last = list(read_log(warc / name, "", 0, lengths[name]))[-1]
+    assert isinstance(last, Outcome)
+    write_committed(warc, {**lengths, name: last.offset})
+    verified = run_line("verify", "--deep", "--dir", folder)
+    assert "lost-pages" not in verified.stdout
+    # What was written after that commit has to be cut off.
+    with (warc / name).open("ab") as file:
+        file.write(b"the next group")
+    assert "0 pages are scheduled again" in mend(folder)
+    asked = len(sound.web.log)
+    run_crawl(folder, sound.web)
+    assert not [exchange.url for exchange in sound.web.log[asked:] if exchange.url in sound.site.urls]
+    outcomes = [outcome.url for outcome in read_outcomes(folder)]
+    assert len(outcomes) == len(set(outcomes))
 
 
 def test_a_lost_frontier_is_made_again_and_no_page_is_fetched_again(sound: Sound, tmp_path: Path) -> None:

@@ -66,16 +66,24 @@ def list_segments(folder: Path) -> dict[str, Segment]:
 
 
 def read_outcomes(
-    path: Path, source: str, start: int, stop: int, *, now: float | None = None, has_prerequisites: bool = False
+    path: Path,
+    source: str,
+    start: int,
+    stop: int,
+    *,
+    now: float | None = None,
+    has_prerequisites: bool = False,
+    is_committed: bool = False,
 ) -> Iterator[Outcome | Damage]:
     """Read the outcomes that begin in a range; `start` is 0 or the `end` of an earlier one. Those of prerequisites are left out
-    unless `has_prerequisites`.
+    unless `has_prerequisites`. Nothing is read beyond the published length, unless it `is_committed` up to `stop`.
 
     Afterwards, continue at `stop`, since the last records may belong to no outcome. UsageError if the file cannot be opened. A
     page whose `unavailable_after` is at or before `now` (in seconds since 1970) gets the effect REMOVE.
     """
     now = time.time() if now is None else now
-    for item in _read_groups(path, start, stop, has_prerequisites=has_prerequisites):
+    committed = stop if is_committed else None
+    for item in _read_groups(path, start, stop, has_prerequisites=has_prerequisites, committed=committed):
         yield item if isinstance(item, Damage) else _make_outcome(*item, source, now)
 
 
@@ -153,10 +161,16 @@ def _warn_once(message: str) -> None:
 
 
 def _read_groups(
-    path: Path, start: int, stop: int, max_block_bytes: int = _MAX_BLOCK_BYTES, *, has_prerequisites: bool = False
+    path: Path,
+    start: int,
+    stop: int,
+    max_block_bytes: int = _MAX_BLOCK_BYTES,
+    *,
+    has_prerequisites: bool = False,
+    committed: int | None = None,
 ) -> Iterator[tuple[_Metadata, int] | Damage]:
     """Read metadata records with the conversions after them, and where the next outcome begins."""
-    with WarcFile(path) as archive:
+    with WarcFile(path, committed) as archive:
         found: _Metadata | None = None
         for item in _read_items(archive, start, min(stop, archive.size), max_block_bytes):
             if isinstance(item, Damage):

@@ -49,7 +49,8 @@ class Damage:
 class WarcFile:
     """An open WARC file: its bytes, to search for records, and the reader for its compression."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, committed: int | None = None) -> None:
+        """Open a file. `committed` is how far it may be read, if the caller knows better than the list beside it."""
         self.path = path
         try:
             self._file = path.open("rb")
@@ -57,7 +58,7 @@ class WarcFile:
             raise UsageError(f"{path}: {error.strerror or error}") from error
         try:
             file_bytes = path.stat().st_size
-            committed = find_committed_length(path)
+            committed = find_committed_length(path) if committed is None else committed
             self.size = file_bytes if committed is None else min(committed, file_bytes)
             self.may_grow = committed is not None
             self._bytes: mmap.mmap | bytes = (

@@ -73,9 +73,10 @@ class ArchiveWriter:
         info: Mapping[str, str],
         committed: Mapping[str, int] | None,
         name: str = "",
+        first_number: int = 1,
     ) -> None:
         """`info` describes the crawl in the first record of each segment; `committed` is the frontier's last `positions()`;
-        `name` begins the name of the shard's folder on a volume."""
+        `name` begins the name of the shard's folder on a volume. Segments with numbers below `first_number` grow no more."""
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._keep = config.keep
@@ -87,7 +88,7 @@ class ArchiveWriter:
         self._pages, self._facts = (
             Series(
                 self._volumes,
-                _choose_last(self._volumes, prefix, kind, committed or {}, lengths),
+                _choose_last(self._volumes, SegmentName(prefix, kind, first_number), committed or {}, lengths),
                 {name: length for name, length in lengths.items() if kind_of(name) == kind},
                 config.segment_bytes,
                 self._make_info,
@@ -230,15 +231,16 @@ class _About(NamedTuple):
 
 
 def _choose_last(
-    volumes: Volumes, prefix: str, kind: SegmentKind, committed: Mapping[str, int], lengths: Mapping[str, int]
+    volumes: Volumes, first: SegmentName, committed: Mapping[str, int], lengths: Mapping[str, int]
 ) -> SegmentName:
-    """Choose the segment to continue: the newest if it has its committed length and is where new ones go, else a new one.
+    """Choose the segment to continue: the newest if it has its committed length and is where new ones go, else a new one, at
+    least the `first`.
 
     A segment that was cut back never grows again: after another crash it could have the committed length, but other content.
     """
-    newest = find_newest(committed, kind)
-    if newest is None:
-        return SegmentName(prefix, kind, 1)
+    newest = find_newest(committed, first.kind)
+    if newest is None or newest.number < first.number:
+        return first
     is_whole = lengths.get(str(newest)) == committed[str(newest)]
     may_grow = is_whole and volumes.takes(volumes.home / str(newest))
     return newest if may_grow else newest._replace(number=newest.number + 1)

@@ -6,6 +6,7 @@ seeds.txt       one URL per line; new ones are added at the end
 status.json     the state of the crawl, at most a second old while it runs
 history.json    the progress over all runs, for charts
 lock            held by the process that runs the crawl, or imports into it
+lives/007.json  the epoch that one shard had last, and what was heard of it (`crawl/lives.py`)
 documents/      JSON-LD contexts that were fetched, under the digests of their URLs
 shards/007/     the frontier and the WARC files of one shard
 """

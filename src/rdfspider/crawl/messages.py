@@ -90,6 +90,8 @@ class Beat(Struct, frozen=True, tag=2):
     disk_free_bytes: int = 0
     counts: dict[str, int] = {}
     """The frontier's counts, by name."""
+    numbered: tuple[int, int] = (0, 0)
+    """The highest host number that was given out, and a bound of the sequences of URLs."""
     queued: dict[str, int] = {}
     """URLs to be fetched, by priority from 0 (first) to 7; priorities without URLs are left out."""
     visits: dict[str, int] = {}

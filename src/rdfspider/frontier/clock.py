@@ -88,12 +88,12 @@ class Calendar:
         self._last_unclean = next((opening for opening in reversed(openings) if opening.is_unclean), None)
 
     @classmethod
-    def open(cls, stored: bytes | None, is_clean: bool, clock: Clock, first_epoch: int = 1) -> "Calendar":
-        """Begin a new epoch; `stored` is the result of `to_bytes` in the last one, None for a new frontier."""
+    def open(cls, stored: bytes | None, is_clean: bool, clock: Clock, epoch: int = 0) -> "Calendar":
+        """Begin an epoch, by default the next one; `stored` is what `to_bytes` gave in the last one, None for a new frontier."""
         openings = _decode_openings(stored) if stored else []
-        epoch = openings[-1].epoch + 1 if openings else first_epoch
+        epoch = epoch or (openings[-1].epoch + 1 if openings else 1)
         now = clock.moment()
-        openings.append(Opening(epoch, now.boot_id, now.monotonic, now.wall, bool(stored) and not is_clean))
+        openings.append(Opening(epoch, now.boot_id, now.monotonic, now.wall, not is_clean))
         return cls(_thin_out(openings), clock)
 
     @classmethod

@@ -49,7 +49,7 @@ def open_core(
 ) -> Core:
     """Open what is below the URLs; `state` gets the number of scheduled URLs if it is older than that field."""
     pace, counts = config.frontier, state.counts
-    hosts = Hosts(store, domains, pace, clock, calendar, counts)
+    hosts = Hosts(store, domains, pace, clock, calendar, state)
     state.queued = state.queued or hosts.count_queued()
     url_rows = UrlRows(store, shard)
     queues = BackQueues(store, url_rows, state.queued)

@@ -19,8 +19,27 @@ Priority = Callable[[Discovered], int]
 LOWEST_PRIORITY = 7
 
 
-class GapError(RdfspiderError):
-    """A message from another shard is missing before this one; the sender must resume from the cursor."""
+class StaleLifeError(RdfspiderError):
+    """The frontier has had a life with this epoch, or a later one: the caller must begin one above."""
+
+
+class LastHeard(Struct, frozen=True, array_like=True):
+    """What was last heard of a frontier, from which a copy that was put back is told apart."""
+
+    generation: tuple[int, int] = (0, 0)
+    """Epoch and number of commits."""
+    hosts: int = 0
+    """The highest host number that was given out."""
+    urls: int = 0
+    """No host has given out a higher sequence."""
+
+    def merge(self, other: "LastHeard") -> "LastHeard":
+        """The later of both, and the higher numbers."""
+        generation = max(self.generation, other.generation)
+        return LastHeard(generation, max(self.hosts, other.hosts), max(self.urls, other.urls))
+
+
+NOTHING_HEARD = LastHeard()
 
 
 class UrlState(StrEnum):

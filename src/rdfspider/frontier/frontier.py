@@ -19,7 +19,18 @@ from rdfspider.errors import UsageError
 from rdfspider.frontier.clock import Calendar, Clock
 from rdfspider.frontier.contents import Contents
 from rdfspider.frontier.core import open_core
-from rdfspider.frontier.entries import Counts, HostEntry, PageFacts, Priority, Refusal, RobotsAnswer, UrlEntry
+from rdfspider.frontier.entries import (
+    NOTHING_HEARD,
+    Counts,
+    HostEntry,
+    LastHeard,
+    PageFacts,
+    Priority,
+    Refusal,
+    RobotsAnswer,
+    StaleLifeError,
+    UrlEntry,
+)
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.hosts.pacing import SideRequests
 from rdfspider.frontier.hosts.shares import LINK_S
@@ -52,9 +63,9 @@ class Frontier:
     """The URLs and hosts of one shard."""
 
     outbox: Outbox
-    """Entries that other shards have not received yet: put, read, clear, stored_bytes."""
+    """Entries that other shards have not made durable yet: put, read, free, freed, take_fresh, stored_bytes."""
     inbox: Inbox
-    """Cursors into what other shards send: accept, cursor."""
+    """Cursors into what other shards send: accept, cursor, lacking, complete."""
     contents: Contents
     """Contents that were seen: claim, release, find_alike, note_repeated."""
     restarts: Restarts
@@ -76,26 +87,31 @@ class Frontier:
         shard: int,
         clock: Clock | None = None,
         priority: Priority | None = None,
-        first_epoch: int = 1,
+        epoch: int = 0,
+        heard: LastHeard = NOTHING_HEARD,
     ) -> None:
         """Open the frontier in a folder, or make a new one. Its new epoch is durable before this returns.
 
-        Without `priority`, URLs are ordered by the yield of similar URLs, and traps are learned. A new frontier in the place of a
-        lost one needs a `first_epoch` that the lost one never had: other shards remember its epochs.
+        Without `priority`, URLs are ordered by the yield of similar URLs, and traps are learned. Other shards remember epochs, so
+        `crawl/lives.py` gives one that no copy of this frontier ever had; StaleLifeError if this one has had it. Without one, it
+        is one more than the last. `heard` is what was last heard of it.
         """
         self._config = config
         self._clock = clock or Clock()
         self._store = Store(folder)
         try:
-            self._state, calendar = open_state(self._store, self._clock, first_epoch)
+            self._state, calendar = open_state(self._store, self._clock, epoch, heard)
         except UsageError as error:
             self._store.close()
             raise UsageError(f"{folder} {error}") from None
+        except StaleLifeError as error:
+            self._store.close()
+            raise StaleLifeError(f"{folder}: {error}") from None
         lookup = _digest_lookup(config.fetch)
         if lookup != self._state.lookup:
             self._state.lookup, self._state.lookup_epoch = lookup, calendar.epoch
         self.epoch = calendar.epoch
-        """The number of times that this frontier was opened."""
+        """The life of this process, higher than those of all earlier ones."""
         self._build(domains, shard, calendar, priority)
         self.restarts.apply_limits()
 
@@ -113,6 +129,16 @@ class Frontier:
     def generation(self) -> tuple[int, int]:
         """Epoch and number of commits, which change whenever something is stored."""
         return self.epoch, self._state.commits
+
+    @property
+    def numbered(self) -> tuple[int, int]:
+        """The highest host number, and a bound of the sequences of URLs, that were given out."""
+        return self._state.numbered
+
+    @property
+    def skipped_segments(self) -> int:
+        """How many numbers of segments are left out, over all its lives, as a lost state of it may have used them."""
+        return self._state.skipped_segments
 
     @property
     def has_staged(self) -> bool:
@@ -299,6 +325,7 @@ class Frontier:
             core.url_rows,
             core.hosts,
             core.front_queues,
+            self.outbox,
             self.inbox,
             visits,
             self._patterns,

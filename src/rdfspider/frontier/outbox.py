@@ -1,22 +1,28 @@
-"""Messages between shards: an outbox of unacknowledged entries, and an inbox cursor for each sender.
+"""Messages between shards: an outbox of entries that others may still need, and an inbox cursor for each sender.
 
-Entries are staged with the page that they follow from, and numbered from 1 per destination and epoch. The receiver's cursor
-moves in the same commit as the received links, so nothing is lost and nothing is accepted twice.
+Entries are staged with the page that they follow from, and numbered from 1 per destination and epoch. The receiver's cursor moves
+in the same commit as the received links. How far entries were freed is stored, too: a receiver whose cursor is behind that has
+lost what it had received, as its folder was put back to an older copy. Then the sender has to tell it again what the freed
+entries said; until it has, the receiver's inbox lacks something, durably.
 """
 
 from msgspec.msgpack import Decoder, Encoder
 
-from rdfspider.frontier.entries import GapError
 from rdfspider.frontier.keys import pack_outbox, unpack_outbox
-from rdfspider.frontier.store import Store
+from rdfspider.frontier.store import Store, Table
 
-_INBOX = b"inbox/"
+Cursor = tuple[int, int]
+"""A position in an outbox: (the sender's epoch, the sequence number within it). (0, 0) is before all entries."""
+START: Cursor = (0, 0)
+
+_INBOX, _FREED, _LACKING = b"inbox/", b"freed/", b"lacking/"
+_LACKING_END = b"lacking0"
 _encode_cursor = Encoder().encode
 _decode_cursor = Decoder(tuple[int, int]).decode
 
 
 class Outbox:
-    """The entries that other shards have not acknowledged."""
+    """The entries that other shards have not made durable."""
 
     def __init__(self, store: Store, epoch: int, stored_bytes: int) -> None:
         self._entries = store.tables["outbox"]
@@ -24,37 +30,55 @@ class Outbox:
         self.stored_bytes = stored_bytes
         """The total size of the payloads, staged ones included."""
         self._sequences: dict[int, int] = {}
-        self._cleared: dict[int, tuple[int, int]] = {}
-        """The cursor up to which the entries of a destination are deleted; reads start there to skip deleted rows."""
+        self._freed = _Cursors(store.tables["meta"], _FREED)
+        self._staged: set[int] = set()
+        self._fresh: set[int] = set()
 
-    def put(self, destination: int, payload: bytes) -> None:
-        """Stage an entry."""
+    def put(self, destination: int, payload: bytes) -> Cursor:
+        """Stage an entry, and return its cursor."""
         sequence = self._sequences[destination] = self._sequences.get(destination, 0) + 1
         self._entries.put(pack_outbox(destination, self._epoch, sequence), payload)
         self.stored_bytes += len(payload)
+        self._staged.add(destination)
+        return self._epoch, sequence
 
-    def read(self, destination: int, after: tuple[int, int], limit_bytes: int) -> list[tuple[int, int, bytes]]:
+    def read(self, destination: int, after: Cursor, limit_bytes: int) -> list[tuple[Cursor, bytes]]:
         """Committed entries after a cursor, in order, up to `limit_bytes`, but at least one if there is any."""
-        after = max(after, self._cleared.get(destination, (0, 0)))
-        entries: list[tuple[int, int, bytes]] = []
+        # What is freed is passed over, as its deleted rows would slow a scan.
+        after = max(after, self.freed(destination))
+        entries: list[tuple[Cursor, bytes]] = []
         size = 0
         for key, payload in self._entries.iterate(_after(destination, after), pack_outbox(destination + 1, 0, 0)):
             size += len(payload)
             if entries and size > limit_bytes:
                 break
             _, epoch, sequence = unpack_outbox(key)
-            entries.append((epoch, sequence, payload))
+            entries.append(((epoch, sequence), payload))
         return entries
 
-    def clear(self, destination: int, upto: tuple[int, int]) -> None:
-        """Stage the deletion of entries up to a cursor."""
-        cleared = self._cleared.get(destination, (0, 0))
-        if upto <= cleared:
+    def free(self, destination: int, upto: Cursor) -> None:
+        """Stage the deletion of entries up to a cursor, and that they are gone."""
+        freed = self.freed(destination)
+        if upto <= freed:
             return
-        for key, payload in self._entries.iterate(_after(destination, cleared), _after(destination, upto)):
+        for key, payload in self._entries.iterate(_after(destination, freed), _after(destination, upto)):
             self._entries.delete(key)
             self.stored_bytes -= len(payload)
-        self._cleared[destination] = upto
+        self._freed.put(destination, upto)
+
+    def freed(self, destination: int) -> Cursor:
+        """The cursor up to which the entries for a destination are gone."""
+        return self._freed.get(destination)
+
+    def take_fresh(self) -> set[int]:
+        """The destinations for which entries were committed since the last call."""
+        fresh, self._fresh = self._fresh, set()
+        return fresh
+
+    def settle(self) -> None:
+        """After a commit, the staged entries can be read."""
+        self._fresh |= self._staged
+        self._staged.clear()
 
 
 class Inbox:
@@ -62,40 +86,79 @@ class Inbox:
 
     def __init__(self, store: Store) -> None:
         self._meta = store.tables["meta"]
-        self._committed: dict[int, tuple[int, int]] = {}
-        self._staged: dict[int, tuple[int, int]] = {}
+        self._cursors = _Cursors(self._meta, _INBOX)
+        self._committed: dict[int, Cursor] = {}
+        rows = self._meta.iterate(_LACKING, _LACKING_END)
+        self.lacking = {int(key.removeprefix(_LACKING)) for key, _ in rows}
+        """The shards that have to tell again what this one has lost, staged changes included."""
 
-    def cursor(self, source: int) -> tuple[int, int]:
-        """Epoch and sequence of the last committed entry from a shard."""
+    def cursor(self, source: int) -> Cursor:
+        """The cursor of the last committed entry from a shard."""
         cursor = self._committed.get(source)
-        if cursor is None:
-            value = self._meta.get(_INBOX + b"%d" % source)
-            cursor = self._committed[source] = _decode_cursor(value) if value else (0, 0)
-        return cursor
+        return self._cursors.get(source) if cursor is None else cursor
 
-    def accept(self, source: int, epoch: int, sequence: int) -> bool:
-        """Stage the cursor of an entry from a shard; the entry's content must be staged before the next commit. Returns False
-        if it was accepted before, and raises GapError if an entry before it is missing."""
-        cursor = self._staged.get(source) or self.cursor(source)
-        if (epoch, sequence) <= cursor:
+    def accept(self, source: int, cursor: Cursor, previous: Cursor) -> bool:
+        """Stage the cursor of an entry from a shard; the entry's content must be staged before the next commit. Returns False if
+        it was accepted before. If its `previous` one never came, the shard has to tell it again."""
+        last = self._cursors.get(source)
+        if cursor <= last:
             return False
-        expected = cursor[1] + 1 if epoch == cursor[0] else 1
-        if sequence != expected:
-            raise GapError(f"shard {source} sent {epoch}/{sequence} after {cursor[0]}/{cursor[1]}")
-        self._staged[source] = (epoch, sequence)
-        self._meta.put(_INBOX + b"%d" % source, _encode_cursor((epoch, sequence)))
+        if previous > last:
+            self.lacking.add(source)
+            self._meta.put(_LACKING + b"%d" % source, b"")
+        self.resume(source, cursor)
         return True
 
-    def resume(self, source: int, cursor: tuple[int, int]) -> None:
+    def has_staged(self, source: int) -> bool:
+        """Whether entries of a shard were accepted since the last commit."""
+        return source in self._committed
+
+    def complete(self, source: int) -> None:
+        """Stage that a shard has told everything again."""
+        self.lacking.discard(source)
+        self._meta.delete(_LACKING + b"%d" % source)
+
+    def resume(self, source: int, cursor: Cursor) -> None:
         """Stage where to go on, if the cursor of this shard was lost."""
-        self._staged[source] = cursor
-        self._meta.put(_INBOX + b"%d" % source, _encode_cursor(cursor))
+        self._committed.setdefault(source, self._cursors.get(source))
+        self._cursors.put(source, cursor)
 
     def settle(self) -> None:
         """Take over the staged cursors after a commit."""
-        self._committed.update(self._staged)
-        self._staged.clear()
+        self._committed.clear()
 
 
-def _after(destination: int, cursor: tuple[int, int]) -> bytes:
+class _Cursors:
+    """A cursor for each shard, in a table."""
+
+    def __init__(self, meta: Table, prefix: bytes) -> None:
+        self._meta = meta
+        self._prefix = prefix
+        self._known: dict[int, Cursor] = {}
+
+    def get(self, shard: int) -> Cursor:
+        """The cursor, staged or stored."""
+        cursor = self._known.get(shard)
+        if cursor is None:
+            value = self._meta.get(self._prefix + b"%d" % shard)
+            cursor = self._known[shard] = _decode_cursor(value) if value else START
+        return cursor
+
+    def put(self, shard: int, cursor: Cursor) -> None:
+        """Stage a cursor."""
+        self._known[shard] = cursor
+        self._meta.put(self._prefix + b"%d" % shard, _encode_cursor(cursor))
+
+
+def read_freed(value: bytes | None) -> Cursor:
+    """Decode a stored cursor; the start if there is none."""
+    return _decode_cursor(value) if value else START
+
+
+def freed_key(destination: int) -> bytes:
+    """The key in the table `meta` of how far the entries for a destination are gone."""
+    return _FREED + b"%d" % destination
+
+
+def _after(destination: int, cursor: Cursor) -> bytes:
     return pack_outbox(destination, cursor[0], cursor[1] + 1)

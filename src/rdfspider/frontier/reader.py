@@ -38,6 +38,7 @@ from rdfspider.frontier.keys import (
 )
 from rdfspider.frontier.learning.patterns import read_patterns
 from rdfspider.frontier.learning.url_patterns import find_pattern
+from rdfspider.frontier.outbox import freed_key, read_freed
 from rdfspider.frontier.state import read_state
 from rdfspider.frontier.store import StoreReader, has_store
 from rdfspider.frontier.url_rows import SCHEDULED, decode_row, decode_url, to_entry
@@ -145,6 +146,10 @@ class FrontierReader:
             _, epoch, sequence = unpack_outbox(key)
             return epoch, sequence
         return None
+
+    def find_freed(self, destination: int) -> tuple[int, int]:
+        """The cursor up to which the outbox's entries for another shard are gone."""
+        return read_freed(self._tables["meta"].get(freed_key(destination)))
 
     def iterate_urls(self) -> Iterator[UrlEntry]:
         """All URLs, host by host; reading them verifies every checksum of the table."""

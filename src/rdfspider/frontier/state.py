@@ -7,11 +7,14 @@ from msgspec.msgpack import Decoder, Encoder
 
 from rdfspider.errors import UsageError
 from rdfspider.frontier.clock import Calendar, Clock
-from rdfspider.frontier.entries import Counts
+from rdfspider.frontier.entries import NOTHING_HEARD, Counts, LastHeard, StaleLifeError
 from rdfspider.frontier.keys import pack_meta
 from rdfspider.frontier.store import Store, TableRows
 
 _VERSION = b"1"
+# What a lost state may have given out after it was last heard, and how many segments each lost life may have begun.
+_UNHEARD_HOSTS, _UNHEARD_URLS = 1 << 14, 1 << 16
+_SEGMENTS_A_LIFE = 1000
 
 
 class FrontierState(Struct):
@@ -29,6 +32,16 @@ class FrontierState(Struct):
     lookup_epoch: int = 0
     queued: list[int] = []
     """Scheduled URLs by priority; empty if the state is older than this field."""
+    skipped_hosts: int = 0
+    """Host numbers, sequences of URLs and numbers of segments that are left out, because a lost state of this frontier, of which
+    this is an older copy, may have given them out."""
+    skipped_urls: int = 0
+    skipped_segments: int = 0
+
+    @property
+    def numbered(self) -> tuple[int, int]:
+        """The highest host number, and a bound of the sequences of URLs, that were given out."""
+        return self.counts.hosts + self.skipped_hosts, self.counts.known + self.skipped_urls
 
 
 class Meta:
@@ -50,13 +63,29 @@ _encode_state = Encoder().encode
 _decode_state = Decoder(FrontierState).decode
 
 
-def open_state(store: Store, clock: Clock, first_epoch: int = 1) -> tuple[FrontierState, Calendar]:
-    """Read the stored state and begin a new epoch, durably, before anything is leased."""
+def open_state(
+    store: Store, clock: Clock, epoch: int = 0, heard: LastHeard = NOTHING_HEARD
+) -> tuple[FrontierState, Calendar]:
+    """Read the stored state and begin an epoch, by default the next one, durably, before anything is leased. If more was heard of
+    the frontier, this is an older copy of it: it gives out no numbers that the lost state may have given out."""
     meta = store.tables["meta"]
     _check_version(meta)
-    calendar = Calendar.open(meta.get(b"openings"), meta.get(b"clean") is not None, clock, first_epoch)
+    openings = meta.get(b"openings")
+    last_epoch = Calendar.read(openings, clock).epoch if openings else 0
+    if epoch and epoch <= last_epoch:
+        raise StaleLifeError(f"it has had epoch {last_epoch}, and was to begin {epoch}")
     stored = meta.get(b"state")
     state = _decode_state(stored) if stored else FrontierState(secrets.randbits(64), Counts())
+    is_put_back = (last_epoch, state.commits) < heard.generation
+    # If there was a life in between, hosts may have been asked a moment ago.
+    is_unknown = is_put_back or bool(epoch and openings and epoch != last_epoch + 1)
+    is_clean = not is_unknown and (not openings or meta.get(b"clean") is not None)
+    calendar = Calendar.open(openings, is_clean, clock, epoch)
+    if is_put_back:
+        hosts, urls = state.numbered
+        state.skipped_hosts += max(heard.hosts - hosts, 0) + _UNHEARD_HOSTS
+        state.skipped_urls += max(heard.urls - urls, 0) + _UNHEARD_URLS
+        state.skipped_segments += _SEGMENTS_A_LIFE * (calendar.epoch - last_epoch)
     state.counts.in_flight = state.counts.active_hosts = 0
     meta.put(b"version", _VERSION)
     meta.put(b"openings", calendar.to_bytes())

@@ -29,6 +29,7 @@ from rdfspider.crawl.folder import (
     restore_settings,
     shard_folder,
 )
+from rdfspider.crawl.lives import open_frontier
 from rdfspider.crawl.messages import Beat, RunState
 from rdfspider.crawl.settings import FILE
 from rdfspider.crawl.status import FILE as STATUS
@@ -228,7 +229,8 @@ def _recover(shard: ShardFolder) -> None:
 
 
 def _open(shard: ShardFolder) -> Frontier:
-    return Frontier(shard.frontier, shard.config, load_domains(shard.folder, shard.config.crawl.shards), shard.number)
+    domains = load_domains(shard.folder, shard.config.crawl.shards)
+    return open_frontier(shard.folder, shard.number, shard.config, domains)
 
 
 def _open_store(shard: ShardFolder, frontier: Frontier) -> ShardStore:

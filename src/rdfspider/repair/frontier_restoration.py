@@ -5,31 +5,29 @@ were never fetched are scheduled; links to other shards are sent again, which kn
 found again when the crawl goes on: addresses, robots.txt files, sitemaps (they are fetched again), what was learned about hosts.
 """
 
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
-from rdfspider.archive.log import Segment, list_segments, read_outcomes
+from rdfspider.archive.log import Segment, list_segments
 from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.archive.recovery import find_damages
-from rdfspider.archive.warc_file import Damage
-from rdfspider.codes import PREREQUISITE_REASONS, DuplicateKind, LeaseKind, Reason, VerdictState
+from rdfspider.codes import PREREQUISITE_REASONS, Reason, VerdictState
 from rdfspider.crawl.folder import load_domains, read_seeds
-from rdfspider.discover.finder import Finder, follow_redirect
+from rdfspider.crawl.lives import open_frontier
 from rdfspider.discover.scope import Router, Scope, stage_scope_addition
 from rdfspider.domains import Domains
 from rdfspider.errors import UnreadableError
-from rdfspider.extract.document import is_unfollowed
 from rdfspider.frontier.contents import find_claim_owner, pack_digest
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.records import Capture, Discovered, Extraction, Judgement, Lease, Link, Page, Robots, Verdict
+from rdfspider.frontier.keys import from_url_id
+from rdfspider.records import Discovered, Extraction, Judgement, Verdict
 from rdfspider.repair.shard_checks import ShardFolder
+from rdfspider.run.archived_links import ArchivedLinks, read_duplicate, read_segments, read_way
 from rdfspider.run.commits import WARC_LENGTHS
 from rdfspider.run.heartbeat import DataCounts
 from rdfspider.run.peers.messages import encode_links
@@ -44,9 +42,7 @@ def restore_frontier(shard: ShardFolder, lengths: Mapping[str, int], folder: Pat
     """Make the frontier of a shard in a folder that does not exist, and return how many URLs it has. `lengths` are those that the
     shard's segments should have. Pages whose records are damaged are scheduled again."""
     domains = load_domains(shard.folder, shard.config.crawl.shards)
-    # No lost frontier was opened as often as seconds have passed since 1970.
-    epoch = int(time.time())
-    frontier = Frontier(folder, shard.config, domains, shard.number, first_epoch=epoch)
+    frontier = open_frontier(shard.folder, shard.number, shard.config, domains, at=folder)
     with closing(frontier):
         frontier.meta.put(WARC_LENGTHS, msgspec.msgpack.encode(dict(lengths)))
         _resume_inbox(frontier, shard)
@@ -69,7 +65,7 @@ class _Rows:
     def restore(self) -> None:
         staged: set[str] = set()
         damages = {path.name: find_damages(path, length) for path, length in _list_own(self._shard).values()}
-        for outcome in _read(_list_own(self._shard)):
+        for outcome in read_segments(_list_own(self._shard)):
             if outcome.reason in PREREQUISITE_REASONS:
                 continue
             if outcome.url in staged or len(staged) >= _OUTCOMES_A_COMMIT:
@@ -77,7 +73,7 @@ class _Rows:
                 staged.clear()
             staged.add(outcome.url)
             if any(start < outcome.end and stop > outcome.offset for start, stop in damages[outcome.source]):
-                self._frontier.add([_find_link(outcome, self._frontier)])
+                self._frontier.add([_find_link(outcome, self._frontier, self._shard.number)])
             else:
                 self._record(outcome)
         self._counts.stage(float("inf"))
@@ -86,7 +82,7 @@ class _Rows:
     def _record(self, outcome: Outcome) -> None:
         verdict = Verdict(VerdictState(outcome.verdict), outcome.reason, outcome.status, outcome.error, outcome.rule)
         is_kept = 200 <= outcome.status < 300 and outcome.reason != Reason.NOINDEX
-        judgement = Judgement(duplicate=_read_duplicate(outcome), original=outcome.duplicate_of)
+        judgement = Judgement(duplicate=read_duplicate(outcome), original=outcome.duplicate_of)
         facts = PageFacts(
             digest=outcome.digest if is_kept else "",
             etag=outcome.etag if is_kept else "",
@@ -97,7 +93,9 @@ class _Rows:
             position=(outcome.source, outcome.offset),
             judgement=judgement,
         )
-        self._frontier.restoration.record(_find_link(outcome, self._frontier), verdict, facts, outcome.time)
+        self._frontier.restoration.record(
+            _find_link(outcome, self._frontier, self._shard.number), verdict, facts, outcome.time
+        )
         if outcome.effect == Effect.REPLACE:
             extraction = Extraction(
                 outcome.url, outcome.media_type, statements=outcome.statements, problems=outcome.problems
@@ -118,11 +116,7 @@ class _Links:
         for seed in read_seeds(shard.folder):
             self._scope.extend(seed)
         self._router = Router(self._scope, domains, shard.number, Counter())
-        # Sitemaps are scheduled by their own outcomes.
-        ways = tuple(way for way in crawl.ways if way != "sitemaps")
-        self._finder = Finder(
-            replace(crawl, ways=ways), domains, is_inside=lambda url: not self._scope.find_refusal(url)
-        )
+        self._links = ArchivedLinks(crawl, domains, lambda url: not self._scope.find_refusal(url))
 
     def restore(self) -> None:
         # Links may be in scope because of a redirect that comes later in the log.
@@ -144,21 +138,8 @@ class _Links:
                 self._frontier.outbox.put(other, encode_links(links))
 
     def _find(self, outcome: Outcome, is_own: bool) -> list[Discovered]:
-        if outcome.reason in PREREQUISITE_REASONS:
-            link = Discovered(outcome.url, outcome.depth or 0, Way.SITEMAP, 0, outcome.redirected_from)
-            return [link] if outcome.reason == Reason.SITEMAP and is_own else []
         entry = self._frontier.find(outcome.url) if is_own else None
-        lease = _make_lease(outcome, entry.url_id if entry else 0)
-        if outcome.reason == Reason.REDIRECT:
-            return follow_redirect(lease, outcome.target or None)
-        if not 200 <= outcome.status < 300 or outcome.found_as == Way.IMPORT:
-            return []
-        capture = Capture(Page(outcome.url, b""), outcome.status, "", "", (), (), "", outcome.time, 0.0, 0)
-        links = tuple(_make_link(target, outcome.relations.get(target, "")) for target in outcome.outlinks)
-        extraction = Extraction(outcome.url, outcome.media_type, statements=outcome.statements, links=links)
-        robots = Robots(nofollow="nofollow" in outcome.directives)
-        judgement = Judgement(duplicate=_read_duplicate(outcome), robots=robots)
-        return self._finder.find(lease, capture, extraction, judgement)
+        return self._links.find(outcome, entry.url_id if entry else 0, is_own=is_own)
 
     def _claim(self, outcome: Outcome) -> None:
         """Note the first URL with each content that belongs to this shard, whichever shard fetched it."""
@@ -174,18 +155,20 @@ class _Links:
 
 
 def _resume_inbox(frontier: Frontier, shard: ShardFolder) -> None:
-    """Let the other shards go on sending where their outboxes begin."""
+    """Let the other shards go on sending where their outboxes begin: what they have freed is read from their archives."""
     for number in range(shard.config.crawl.shards):
         if number == shard.number:
             continue
         try:
             with shard._replace(number=number).open_frontier() as other:
-                unsent = other.find_unsent(shard.number)
+                freed, unsent = other.find_freed(shard.number), other.find_unsent(shard.number)
         except UnreadableError:
             # It is made again, too, and then sends everything from its first entry on.
             continue
         if unsent is not None:
-            frontier.inbox.resume(number, (unsent[0], unsent[1] - 1))
+            # Before the entry that was sent first, for a crawl that did not store yet what was freed.
+            freed = max(freed, (unsent[0], unsent[1] - 1))
+        frontier.inbox.resume(number, freed)
 
 
 def _list_own(shard: ShardFolder) -> dict[str, Segment]:
@@ -194,50 +177,13 @@ def _list_own(shard: ShardFolder) -> dict[str, Segment]:
 
 
 def _read_all(folder: Path) -> Iterator[Outcome]:
-    return _read({segment.path.name: segment for segment in list_segments(folder).values()})
+    return read_segments({segment.path.name: segment for segment in list_segments(folder).values()})
 
 
-def _read(segments: Mapping[str, Segment]) -> Iterator[Outcome]:
-    """Read the outcomes of segments, with the segment's name as their source."""
-    for name, (path, length) in segments.items():
-        for outcome in read_outcomes(path, name, 0, length, now=0.0, has_prerequisites=True):
-            if not isinstance(outcome, Damage):
-                yield outcome
-
-
-def _find_link(outcome: Outcome, frontier: Frontier) -> Discovered:
+def _find_link(outcome: Outcome, frontier: Frontier, shard: int) -> Discovered:
+    """The link that led to the URL of an outcome. The ids of the lost frontier's URLs mean nothing any more."""
     via = outcome.via_id
-    if not via and outcome.via and (entry := frontier.find(outcome.via)):
-        via = entry.url_id
-    return Discovered(outcome.url, outcome.depth or 0, _read_way(outcome), via, outcome.redirected_from)
-
-
-def _make_lease(outcome: Outcome, url_id: int) -> Lease:
-    return Lease(
-        LeaseKind.PAGE,
-        host_of(outcome.url),
-        0,
-        outcome.url,
-        url_id,
-        outcome.depth or 0,
-        _read_way(outcome),
-        chain=outcome.redirected_from,
-    )
-
-
-def _make_link(target: str, relation: str) -> Link:
-    return Link(target, relation, nofollow=is_unfollowed(relation))
-
-
-def _read_way(outcome: Outcome) -> Way:
-    try:
-        return Way(outcome.found_as)
-    except ValueError:
-        return Way.LINK
-
-
-def _read_duplicate(outcome: Outcome) -> DuplicateKind:
-    try:
-        return DuplicateKind(outcome.duplicate)
-    except ValueError:
-        return DuplicateKind.NONE
+    if not via or from_url_id(via)[0] == shard:
+        entry = frontier.find(outcome.via) if outcome.via else None
+        via = entry.url_id if entry else 0
+    return Discovered(outcome.url, outcome.depth or 0, read_way(outcome), via, outcome.redirected_from)

@@ -221,7 +221,8 @@ class _Agreement:
     def _read(self, path: Path, length: int, frontier: FrontierReader, bodies: Offsets) -> None:
         length = min(length, path.stat().st_size)
         damages = find_damages(path, length)
-        for outcome in read_outcomes(path, "", 0, length, has_prerequisites=True):
+        # After a kill, the frontier may know more than was published.
+        for outcome in read_outcomes(path, "", 0, length, has_prerequisites=True, is_committed=True):
             if isinstance(outcome, Damage):
                 continue
             entry = frontier.find(outcome.url)

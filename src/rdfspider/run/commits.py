@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from rdfspider import __version__
+from rdfspider.archive.segments import SegmentKind, find_newest
 from rdfspider.archive.writer import ArchiveWriter, Written
 from rdfspider.config import Config
 from rdfspider.crawl.folder import advise_doctor, frontier_folder
@@ -37,8 +38,12 @@ _log = logging.getLogger(__name__)
 
 # Looked up once: an attribute of an enumeration takes longer than to compare with it.
 _SEED = Way.SEED
+WARC = "warc"
+"""The folder of the archive in a shard's folder."""
 WARC_LENGTHS = "warc-lengths"
 """The frontier's key for the lengths of the WARC files at its last commit."""
+# The frontier's key for the least number of segments that may grow, and the skipped numbers that it takes into account.
+_FIRST_SEGMENT = "first-segment"
 # How long a group waits for more outcomes.
 _GROUP_S = 0.2
 _ROOM_POLL_S = 1.0
@@ -189,14 +194,13 @@ class Committer:
         else:
             self.note()
 
-    def receive(self, source: int, epoch: int, sequence: int, links: list[Discovered]) -> None:
-        """Take links that another shard found; they are acknowledged when they are durable."""
+    def receive(self, links: list[Discovered]) -> None:
+        """Take links that another shard found; they are acknowledged when they are committed."""
         for link in links:
             if link.found_as == _SEED:
                 self._take_into_scope(link.url)
         # The sender has checked that they are in scope; it may know of a wider scope than this shard.
-        if self._frontier.inbox.accept(source, epoch, sequence):
-            self._frontier.add(links)
+        self._frontier.add(links)
         self.note()
 
     def discover(self, found: Sequence[Discovered]) -> None:
@@ -336,25 +340,40 @@ def check_disk(folder: Path, number: int) -> None:
     """Raise FileNotFoundError if a shard that has run before has no frontier: no new one may replace one on a missing disk."""
     frontier = frontier_folder(folder, number)
     if not frontier.is_dir() and any(beat.shard == number for beat in read_status(folder).shards):
-        advice = f"its frontier is missing: mount its disk, or {advise_doctor(folder)}"
+        advice = f"its frontier is missing: mount its disk, set run.replace_lost to begin it anew, or {advise_doctor(folder)}"
         raise FileNotFoundError(errno.ENOENT, advice, str(frontier))
 
 
 def _open_archive(number: int, folder: Path, config: Config, frontier: Frontier) -> ArchiveWriter:
     """Open the archive of a shard, and reschedule the URLs whose records were lost."""
     stored = frontier.meta.get(WARC_LENGTHS)
+    committed = msgspec.msgpack.decode(stored, type=dict[str, int]) if stored else {}
     archive = ArchiveWriter(
-        folder / "warc",
+        folder / WARC,
         config.archive,
         prefix=f"shard-{number:03}",
         info=_make_info(config.fetch.contact),
-        committed=msgspec.msgpack.decode(stored, type=dict[str, int]) if stored else None,
+        committed=committed,
         name=f"{folder.absolute().parents[1].name}-{number:03}",
+        first_number=_find_first_number(frontier, committed),
     )
     if archive.lost:
         first = dict(archive.lost)
         frontier.restarts.reschedule_lost(lambda segment, offset: segment in first and offset >= first[segment])
     return archive
+
+
+def _find_first_number(frontier: Frontier, committed: Iterable[str]) -> int:
+    """Return the least number of segments that may grow. Those of a frontier that was put back to an older copy may have had more
+    records, which readers know: other records must not take their places, nor other segments their names."""
+    stored = frontier.meta.get(_FIRST_SEGMENT)
+    skipped, first = msgspec.msgpack.decode(stored, type=tuple[int, int]) if stored else (0, 1)
+    if frontier.skipped_segments > skipped:
+        numbers = [name.number for kind in SegmentKind if (name := find_newest(committed, kind))]
+        first = max(numbers, default=0) + frontier.skipped_segments - skipped + 1
+        frontier.meta.put(_FIRST_SEGMENT, msgspec.msgpack.encode((frontier.skipped_segments, first)))
+        frontier.commit()
+    return first
 
 
 def _make_info(contact: str) -> dict[str, str]:

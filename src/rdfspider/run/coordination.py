@@ -21,6 +21,7 @@ from rdfspider.config import Config
 from rdfspider.crawl.budgets import SIGNAL_REASONS, EndReason, list_limits
 from rdfspider.crawl.folder import CONTROL, advise_doctor, frontier_folder, make_change
 from rdfspider.crawl.history import Recorder
+from rdfspider.crawl.lives import begin_life
 from rdfspider.crawl.messages import Command, CommandAnswer, CommandName, RunState
 from rdfspider.crawl.status import (
     Speed,
@@ -95,6 +96,8 @@ class _Coordination:
         self._shards = [self._make_supervisor(number) for number in range(config.crawl.shards)]
         self._started_shards: set[int] = set()
         """Shards that have been started in this run."""
+        self._refused: set[int] = set()
+        """Shards whose frontier has refused the epoch that was given last."""
         self._index = IndexWatch(folder, config) if config.index.enabled else None
         self._ended_at: float | None = None
         """When the crawl was found to be over, by the monotonic clock; None before."""
@@ -162,9 +165,12 @@ class _Coordination:
     async def _start_shard(self, number: int) -> SupervisedChild:
         is_again = number in self._started_shards
         self._started_shards.add(number)
-        return await self._runner.start(
-            ShardOrder(number, self._folder, self._runner.addresses, self._config, is_again)
-        )
+        earlier = next((beat for beat in self._previous if beat.shard == number), None)
+        last = self._coordinator.beats.get(number, earlier)
+        life = begin_life(self._folder, number, last, is_refused=number in self._refused)
+        self._refused.discard(number)
+        order = ShardOrder(number, self._folder, self._runner.addresses, self._config, is_again, *life)
+        return await self._runner.start(order)
 
     def _judge_exit(self, number: int, ended: Exit) -> Fate:
         """Decide what follows from the end of a shard: it has failed if it never reported to the coordinator. An error that a
@@ -184,6 +190,9 @@ class _Coordination:
             case ShardExit.USAGE:
                 self._end_with(f"shard {number} cannot be opened; {advise_doctor(self._folder)}")
                 return Fate.OVER
+            case ShardExit.STALE:
+                self._refused.add(number)
+                return Fate.FAILED
             case ShardExit.DISK_FAILED:
                 return Fate.SUSPENDED
         return Fate.WORKED if has_arrived else Fate.FAILED

@@ -287,6 +287,7 @@ def make_beat(number: int, frontier: Frontier, meter: Meter, data_counts: DataCo
         body_bytes=counts.body_bytes,
         disk_free_bytes=condition.disk_free_bytes,
         counts=msgspec.structs.asdict(counts),
+        numbered=frontier.numbered,
         queued={str(priority): count for priority, count in enumerate(frontier.queued) if count},
         visits={kind: count for kind, count in meter.visits.items() if count},
         fetching=meter.list_fetching(number),

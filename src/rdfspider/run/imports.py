@@ -28,11 +28,11 @@ from rdfspider.codes import LeaseKind, Reason, VerdictState
 from rdfspider.config import Config
 from rdfspider.crawl.budgets import SIGNAL_REASONS, EndReason
 from rdfspider.crawl.folder import CONTROL, advise_doctor, frontier_folder, load_domains, shard_folder
+from rdfspider.crawl.lives import open_frontier
 from rdfspider.crawl.messages import Beat, RunState
 from rdfspider.crawl.status import Status, end_shards, forget_run, read_status, strip_beat, sum_beats, write_status
 from rdfspider.domains import Domains
 from rdfspider.errors import USAGE_EXIT, RdfspiderError, UsageError
-from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.store import is_damage, is_disk_error
 from rdfspider.judge.judgement import apply_judgement, judge_directives
 from rdfspider.processes.module_process import ModuleProcess, calm_collector
@@ -201,7 +201,7 @@ class Importer:
         self._folder = shard_folder(order.folder, order.number)
         check_disk(order.folder, order.number)
         self._meter = Meter()
-        self._frontier = Frontier(frontier_folder(order.folder, order.number), order.config, domains, order.number)
+        self._frontier = open_frontier(order.folder, order.number, order.config, domains)
         self._store = ShardStore(order.number, self._folder, order.config, self._frontier, self._meter)
         self._large_pages = LargePages(order.config.run.extract_timeout_s, self._folder.parent / TURN_FILE)
         self._poison_pages = PoisonPages(self._folder)

@@ -15,12 +15,14 @@ from rdfspider.discover.scope import Router, Scope
 from rdfspider.domains import Domains
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.run.commits import Committer, ShardStore
+from rdfspider.frontier.outbox import Cursor
+from rdfspider.run.commits import WARC, Committer, ShardStore
 from rdfspider.run.heartbeat import Condition, Meter, make_beat
 from rdfspider.run.live_changes import LiveChanges
 from rdfspider.run.peers.coordinator_client import PeerHandlers
 from rdfspider.run.peers.messages import Control, ControlCommand
 from rdfspider.run.peers.peers import Peers
+from rdfspider.run.retelling import Retelling
 from rdfspider.run.runners.runner import ShardOrder
 from rdfspider.run.visits import ShardParts, Visits
 
@@ -46,7 +48,9 @@ class Shard:
         number, folder, config = order.number, order.folder, order.config
         clock = Clock()
         self._meter = meter = Meter()
-        self._frontier = frontier = Frontier(frontier_folder(folder, number), config, domains, number, clock)
+        self._frontier = frontier = Frontier(
+            frontier_folder(folder, number), config, domains, number, clock, epoch=order.epoch, heard=order.heard
+        )
         self._scope = scope = Scope(config.crawl, domains)
         router = Router(scope, domains, number, meter.turned_away)
         self._store = ShardStore(number, shard_folder(folder, number), config, frontier, meter)
@@ -54,6 +58,7 @@ class Shard:
         handlers = PeerHandlers(
             on_control=self._apply_control,
             on_links=committer.receive,
+            tell_again=self._tell_again,
             is_idle=self._is_idle,
             wake=self._wake_up,
             note=committer.note,
@@ -70,6 +75,10 @@ class Shard:
             read_seeds=lambda: read_seeds(folder),
             should_stop=lambda: self._is_stopping,
             on_end=self._note_failure,
+        )
+        warc = shard_folder(folder, number) / WARC
+        self._retelling = Retelling(
+            number, warc, config.crawl, domains, frontier, scope, committer.note, self._note_failure
         )
         self._failed: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
@@ -175,6 +184,10 @@ class Shard:
             self._failed.append(task)
         self._wake.set()
 
+    def _tell_again(self, destination: int, received: Cursor, is_behind: bool) -> None:
+        """Tell another shard again what it has lost of this shard's links."""
+        self._retelling.ask(destination, received, is_behind)
+
     def _apply_control(self, control: Control) -> None:
         """Carry out a command that the coordinator sends to all shards."""
         match control.command:
@@ -223,7 +236,8 @@ class Shard:
             and not self._visits
             and self._committer.is_settled
             and self._frontier.next_lease_in_s() is None
-            and self._peers.is_outbox_received
+            and self._retelling.is_done
+            and self._peers.is_settled
         )
 
     def _is_quiet(self) -> bool:
@@ -277,6 +291,7 @@ class Shard:
 
     async def _close(self, is_clean: bool) -> None:
         """Close everything. If a visit was abandoned, the frontier stays open, so that the end does not count as clean."""
+        self._retelling.close()
         await self._visits.close()
         await self._peers.close()
         self._store.close()

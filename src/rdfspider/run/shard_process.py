@@ -15,6 +15,7 @@ import uvloop
 
 from rdfspider.crawl.folder import frontier_folder, load_domains
 from rdfspider.errors import InUseError, UsageError
+from rdfspider.frontier.entries import StaleLifeError
 from rdfspider.frontier.store import is_damage, is_disk_error
 from rdfspider.processes.module_process import begin_module_process, calm_collector
 from rdfspider.run.commits import check_disk
@@ -23,8 +24,9 @@ from rdfspider.run.shard import Shard
 
 _log = logging.getLogger(__name__)
 
-# For files of the database and the archive, pipes, and sockets to other shards; at most half of what may be had.
-_OTHER_DESCRIPTORS = 1024
+# For files of the database and the archive, pipes, and sockets to other shards, of which each has a connection to either side and
+# what wakes the loop; at most half of what may be had.
+_OTHER_DESCRIPTORS, _DESCRIPTORS_PER_SHARD = 1024, 3
 # Each connection in use leaves others open for a moment, to be used again.
 _DESCRIPTORS_PER_CONNECTION = 4
 _LEAST_DESCRIPTORS = 128
@@ -53,6 +55,9 @@ def main() -> None:
 def _report(order: ShardOrder, error: Exception) -> int:
     """Log why a shard cannot continue, and return its exit code."""
     number = order.number
+    if isinstance(error, StaleLifeError):
+        _log.warning("shard %d needs a higher epoch: %s", number, error)
+        return ShardExit.STALE
     if is_damage(error, frontier_folder(order.folder, number)):
         _log.warning("shard %d is damaged: %s", number, error)
         return ShardExit.DAMAGED
@@ -67,13 +72,14 @@ def fit_connections(order: ShardOrder) -> ShardOrder:
     """Return the order with as many connections as there are descriptors for; UsageError if there are too few for a shard."""
     config = order.config
     wanted = config.fetch.connections
-    allowed = allow_descriptors(_DESCRIPTORS_PER_CONNECTION * wanted + _OTHER_DESCRIPTORS)
+    others = _OTHER_DESCRIPTORS + _DESCRIPTORS_PER_SHARD * config.crawl.shards
+    allowed = allow_descriptors(_DESCRIPTORS_PER_CONNECTION * wanted + others)
     if allowed < _LEAST_DESCRIPTORS:
         raise UsageError(
             f"a process may open only {allowed} files here, and a shard needs {_LEAST_DESCRIPTORS} at least: raise the "
             "limit, as with `ulimit -n 4096`"
         )
-    others = min(_OTHER_DESCRIPTORS, allowed // 2)
+    others = min(others, allowed // 2)
     connections = min(wanted, (allowed - others) // _DESCRIPTORS_PER_CONNECTION)
     if connections == wanted:
         return order
@@ -117,7 +123,8 @@ async def _run(order: ShardOrder) -> None:
 
 async def _open_and_run(order: ShardOrder) -> None:
     _leave_without_parent(order)
-    check_disk(order.folder, order.number)
+    if not order.config.run.replace_lost:
+        check_disk(order.folder, order.number)
     domains = load_domains(order.folder, order.config.crawl.shards)
     try:
         shard = Shard(order, domains)

@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import os
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -20,7 +21,7 @@ from rdfspider.config import Config, CrawlConfig, FrontierConfig
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.address_clocks import find_owner
 from rdfspider.records import Discovered
-from rdfspider.run.peers.messages import Control, Hello, Links, MessageBatch, encode_links
+from rdfspider.run.peers.messages import ALL_TOLD, Control, Hello, Links, MessageBatch, encode_links
 from rdfspider.run.peers.sockets import AddressBook
 from rdfspider.run.runners.local import LocalRunner
 
@@ -60,12 +61,12 @@ def tell(tmp_path: Path, sockets: LocalRunner) -> Callable[..., None]:
 def test_links_arrive_and_are_acknowledged(tell: Callable[..., None]) -> None:
     async def story(crawl: Crawl) -> None:
         first, second = await crawl.start(0), await crawl.start(1)
-        assert first.peers.is_outbox_received
+        await until(lambda: first.peers.is_settled)
         first.send(1, "http://a.test/1", "http://a.test/2")
         second.send(0, "http://b.test/1")
         await asyncio.sleep(0)
-        assert not first.peers.is_outbox_received
-        await until(lambda: first.peers.is_outbox_received and second.peers.is_outbox_received)
+        assert not first.peers.is_settled
+        await until(lambda: first.peers.is_settled and second.peers.is_settled)
         assert second.knows("http://a.test/1")
         assert second.knows("http://a.test/2")
         assert first.knows("http://b.test/1")
@@ -82,9 +83,9 @@ def test_links_are_acknowledged_only_when_they_are_durable(tell: Callable[..., N
         first.send(1, "http://a.test/1")
         await until(lambda: second.frontier.has_staged)
         await asyncio.sleep(0.1)
-        assert not first.peers.is_outbox_received
+        assert not first.peers.is_settled
         second.commit()
-        await until(lambda: first.peers.is_outbox_received)
+        await until(lambda: first.peers.is_settled)
 
     tell(story)
 
@@ -95,12 +96,12 @@ def test_a_peer_that_is_not_there_is_sent_everything_when_it_comes(tell: Callabl
         for n in range(50):
             first.send(1, f"http://a.test/{n}")
         await asyncio.sleep(0.2)
-        assert not first.peers.is_outbox_received
+        assert not first.peers.is_settled
         await crawl.stop(first)
         first = await crawl.start(0)
         first.send(1, "http://a.test/50")
         second = await crawl.start(1)
-        await until(lambda: first.peers.is_outbox_received)
+        await until(lambda: first.peers.is_settled)
         assert all(second.knows(f"http://a.test/{n}") for n in range(51))
         assert second.frontier.inbox.cursor(0) == (2, 1)
 
@@ -111,7 +112,7 @@ def test_what_was_sent_but_not_committed_is_sent_again_to_the_next_life(tell: Ca
     async def story(crawl: Crawl) -> None:
         first, second = await crawl.start(0), await crawl.start(1)
         first.send(1, "http://a.test/1")
-        await until(lambda: first.peers.is_outbox_received)
+        await until(lambda: first.peers.is_settled)
         second.holds_commits = True
         first.send(1, "http://a.test/2")
         await until(lambda: second.frontier.has_staged)
@@ -119,7 +120,7 @@ def test_what_was_sent_but_not_committed_is_sent_again_to_the_next_life(tell: Ca
         first.send(1, "http://a.test/3")
         second = await crawl.start(1)
         assert not second.knows("http://a.test/2")
-        await until(lambda: first.peers.is_outbox_received)
+        await until(lambda: first.peers.is_settled)
         assert second.knows("http://a.test/2")
         assert second.knows("http://a.test/3")
 
@@ -141,7 +142,7 @@ def test_links_wait_in_the_outbox_beyond_the_window(tell: Callable[..., None]) -
         assert second.frontier.inbox.cursor(0) == (1, 3)
         second.holds_commits = False
         second.peers.after_commit()
-        await until(lambda: first.peers.is_outbox_received)
+        await until(lambda: first.peers.is_settled)
         assert second.frontier.inbox.cursor(0) == (1, 10)
 
     tell(story)
@@ -161,8 +162,8 @@ def test_an_outbox_can_be_full(tell: Callable[..., None], monkeypatch: pytest.Mo
     tell(story)
 
 
-def test_repeated_links_are_taken_once_and_a_gap_is_sent_again(tell: Callable[..., None]) -> None:
-    """The peer is played by hand: it repeats itself, leaves something out, and is told what is missing."""
+def test_repeated_links_are_taken_once(tell: Callable[..., None]) -> None:
+    """The peer is played by hand, and repeats itself."""
 
     async def story(crawl: Crawl) -> None:
         first = await crawl.start(0)
@@ -174,30 +175,87 @@ def test_repeated_links_are_taken_once_and_a_gap_is_sent_again(tell: Callable[..
             return Links((7, sequence), (7, previous) if previous else (0, 0), encode_links([Discovered(url)]))
 
         other.say(links(1, 0, "http://a.test/1"), links(1, 0, "http://a.test/1"), links(2, 1, "http://a.test/2"))
-        await until(lambda: first.frontier.inbox.cursor(1) == (7, 2))
-        other.say(links(4, 3, "http://a.test/4"), links(5, 4, "http://a.test/5"))
-        gaps = await other.hear(lambda message: message[0] == 5 and message[2:] == [True])
-        assert gaps[1] == [7, 2]
-        assert not first.knows("http://a.test/4")
-        other.say(links(3, 2, "http://a.test/3"), links(4, 3, "http://a.test/4"), links(1, 0, "http://a.test/1"))
-        await other.hear(lambda message: message[0] == 5 and message[1] == [7, 4])
-        assert first.knows("http://a.test/3")
-        assert first.frontier.counts.known == 4
+        await other.hear(lambda message: message[0] == 5 and message[1:] == [[7, 2], [7, 2]])
+        other.say(links(1, 0, "http://a.test/1"), links(3, 2, "http://a.test/3"))
+        await other.hear(lambda message: message[0] == 5 and message[1:] == [[7, 3], [7, 3]])
+        assert first.frontier.counts.known == 3
+        assert not first.frontier.inbox.lacking
         other.close()
 
     tell(story)
 
 
-def test_what_the_frontier_does_not_take_has_to_come_again(tell: Callable[..., None]) -> None:
+def test_what_cannot_be_read_does_not_hold_up_what_follows(tell: Callable[..., None]) -> None:
     async def story(crawl: Crawl) -> None:
         first = await crawl.start(0)
         other = Player(crawl.addresses, 1, epoch=7)
         await other.meet(first)
-        other.say(Links((7, 2), (0, 0), encode_links([Discovered("http://a.test/2")])))
-        assert await other.hear(lambda message: message[0] == 5) == [5, [0, 0], True]
-        other.say(Links((7, 1), (0, 0), encode_links([Discovered("http://a.test/1")])))
-        await until(lambda: first.knows("http://a.test/1"))
+        other.say(Links((7, 1), (0, 0), b"\xc1"), Links((7, 2), (7, 1), encode_links([Discovered("http://a.test/2")])))
+        await other.hear(lambda message: message[0] == 5 and message[1] == [7, 2])
+        assert first.knows("http://a.test/2")
         other.close()
+
+    tell(story)
+
+
+def test_a_shard_that_has_lost_links_asks_until_it_is_told_again(tell: Callable[..., None]) -> None:
+    """Its folder is put back to a copy; the one who sent the links hears of it, again after each restart, until all is told."""
+
+    async def story(crawl: Crawl) -> None:
+        first, second = await crawl.start(0), await crawl.start(1)
+        first.send(1, "http://a.test/1")
+        await until(lambda: first.peers.is_settled)
+        await crawl.stop(second)
+        shutil.copytree(crawl.folder / "1", crawl.folder / "copy")
+        second = await crawl.start(1)
+        first.send(1, "http://a.test/2")
+        await until(lambda: first.peers.is_settled and not first.frontier.has_staged)
+        assert first.asked == []
+        await crawl.stop(second)
+        shutil.rmtree(crawl.folder / "1")
+        shutil.copytree(crawl.folder / "copy", crawl.folder / "1")
+        second = await crawl.start(1, epoch=3)
+        await until(lambda: first.asked == [(1, (1, 1), True)])
+        # Other links come first, and the shard remembers that it lacks some.
+        first.send(1, "http://a.test/3")
+        await until(lambda: second.frontier.inbox.cursor(0) == (1, 3) and not second.frontier.has_staged)
+        assert not second.peers.is_settled
+        await crawl.stop(first)
+        await crawl.stop(second)
+        first, second = await crawl.start(0), await crawl.start(1)
+        await until(lambda: first.asked == [(1, (1, 3), False)])
+        first.send(1, "http://a.test/2")
+        first.frontier.outbox.put(1, ALL_TOLD)
+        first.commit()
+        await until(lambda: first.peers.is_settled and second.peers.is_settled)
+        assert all(second.knows(f"http://a.test/{n}") for n in (1, 2, 3))
+        await crawl.stop(second)
+        await crawl.start(1)
+        await until(lambda: first.peers.is_settled)
+        assert len(first.asked) == 1
+
+    tell(story)
+
+
+def test_with_a_backup_links_are_freed_when_it_is_written(tell: Callable[..., None]) -> None:
+    async def story(crawl: Crawl) -> None:
+        first, second = await crawl.start(0), await crawl.start(1, has_backup=True)
+        first.send(1, "http://a.test/1")
+        first.send(1, "http://a.test/2")
+        await until(lambda: first.peers.is_settled)
+        assert second.knows("http://a.test/2")
+        assert first.frontier.outbox.freed(1) == (0, 0)
+        second.peers.note_backup({0: (1, 1)})
+        await until(lambda: first.frontier.outbox.freed(1) == (1, 1))
+        # Restored from that backup, it gets the rest.
+        await crawl.stop(second)
+        shutil.rmtree(crawl.folder / "1")
+        second = await crawl.start(1, epoch=2, has_backup=True)
+        second.frontier.inbox.resume(0, (1, 1))
+        second.frontier.commit()
+        second.peers._peers[0].intake.settle()
+        await until(lambda: second.knows("http://a.test/2"))
+        assert first.asked == []
 
     tell(story)
 
@@ -301,7 +359,7 @@ def test_the_end_is_found_when_all_are_idle_and_nothing_is_on_its_way(tell: Call
         await asyncio.sleep(0.1)
         assert not crawl.coordinator.ended
         shards[2].commit()
-        await until(lambda: shards[0].peers.is_outbox_received and not shards[0].frontier.has_staged)
+        await until(lambda: shards[0].peers.is_settled and not shards[0].frontier.has_staged)
         send_beats(shards)
         await until(lambda: all(shard.controls for shard in shards))
         assert [shard.controls for shard in shards] == [[Control("stop", "finished")]] * 3
@@ -456,7 +514,7 @@ async def send_pages(number: int, folder: Path, addresses: AddressBook) -> None:
         if page % 7 == 0 or page == PAGES:
             shard.commit()
             await asyncio.sleep(0.005)
-    await until(lambda: shard.peers.is_outbox_received and not shard.frontier.has_staged)
+    await until(lambda: shard.peers.is_settled and not shard.frontier.has_staged)
     (folder / f"{number}.done").touch()
     await asyncio.sleep(600)
 
@@ -538,7 +596,7 @@ class Player:
 
     async def meet(self, shard: Shard) -> Any:
         self.to_epoch = shard.frontier.epoch
-        self.say(Hello((0, 0)))
+        self.say(Hello((0, 0), (0, 0)))
         _, cursor, *rest = await self.hear(lambda message: message[0] == 3)
         return tuple(cursor), *rest
 

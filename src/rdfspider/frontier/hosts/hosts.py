@@ -17,9 +17,9 @@ from rdfspider.codes import DuplicateKind
 from rdfspider.config import FrontierConfig
 from rdfspider.domains import Domains
 from rdfspider.frontier.clock import Calendar, Clock, Stamp
-from rdfspider.frontier.entries import Counts
 from rdfspider.frontier.hosts.origins import Repeats
 from rdfspider.frontier.keys import MAX_HOSTS, PRIORITIES, pack_host, pack_name
+from rdfspider.frontier.state import FrontierState
 from rdfspider.frontier.store import Store
 from rdfspider.records import Addresses
 from rdfspider.urls import host_of_authority
@@ -89,6 +89,13 @@ class HostRecord(Struct, array_like=True):
     """Whether its last page took long to extract."""
     line: tuple[int, ...] = ()
     """The domains that led to it, as numbers, from that of a seed on; empty for a seed."""
+    skipped: int = 0
+    """How many sequences are left out, as a lost state of the frontier may have given them out."""
+
+    @property
+    def urls(self) -> int:
+        """All its URLs."""
+        return self.next_sequence - self.skipped
 
     @property
     def fetched_pages(self) -> int:
@@ -218,7 +225,7 @@ class Hosts:
         config: FrontierConfig,
         clock: Clock,
         calendar: Calendar,
-        counts: Counts,
+        state: FrontierState,
     ) -> None:
         self._names = store.overlay("names")
         self._hosts = store.tables["hosts"]
@@ -227,7 +234,8 @@ class Hosts:
         self._config = config
         self._clock = clock
         self._calendar = calendar
-        self._counts = counts
+        self._state = state
+        self._counts = state.counts
         self._numbers: dict[str, int] = {}
         """Recent host numbers by authority."""
         self._memory: dict[int, Host] = {}
@@ -252,15 +260,25 @@ class Hosts:
         name = host_of_authority(authority)
         # The first number is 1, so that no URL has the id 0, which means none.
         self._counts.hosts += 1
-        number = self._counts.hosts
+        number, _ = self._state.numbered
         self._names.put(pack_name(name), pack_host(number))
         own = _number_domain(self._domains.domain(name))
         line = line[: line.index(own)] if own in line else line[:_MAX_LINE]
-        record = HostRecord(name, epoch=self._calendar.epoch, gap_s=self._config.delay_s, line=line)
+        skipped = self._state.skipped_urls
+        record = HostRecord(
+            name, skipped, epoch=self._calendar.epoch, gap_s=self._config.delay_s, line=line, skipped=skipped
+        )
         host = self._load(number, record)
         self._remember(authority, number)
         self.changed[number] = host
         return host
+
+    def find_sequence(self, host: Host) -> int:
+        """The sequence of the next new URL of a host."""
+        record, skipped = host.record, self._state.skipped_urls
+        record.next_sequence += skipped - record.skipped
+        record.skipped = skipped
+        return record.next_sequence
 
     def line_below(self, number: int) -> tuple[int, ...]:
         """The line of what a host's pages introduce; empty for one that is not known."""

@@ -40,7 +40,7 @@ class Credits:
         if not via or self._is_own(host, via):
             return [False] * len(links)
         # A host that has given nothing yet is only known by others.
-        free = 0 if host.record.pages else max(_KNOWN_URLS - host.record.next_sequence, 0)
+        free = 0 if host.record.pages else max(_KNOWN_URLS - host.record.urls, 0)
         source = _host_of(via)
         credit, line = self._by_host.get(source) or self._begin(via, links[0].line)
         are_last = []

@@ -117,7 +117,7 @@ class Schedule:
     def _add_new(self, host: Host, priority: int, keys: list[bytes], links: list[Discovered]) -> None:
         """Give new URLs of one host and priority consecutive sequences and one queue entry."""
         record = host.record
-        first = record.next_sequence
+        first = self._hosts.find_sequence(host)
         keys, links = keys[: MAX_SEQUENCE - first], links[: MAX_SEQUENCE - first]
         if not links:
             return

@@ -163,12 +163,13 @@ class Sieve:
         """Stage a URL that is new and in no queue; return its host number and sequence."""
         (new,) = self.sift([link], 0)[0]
         record = new.host.record
-        if record.next_sequence >= MAX_SEQUENCE:
+        sequence = self._hosts.find_sequence(new.host)
+        if sequence >= MAX_SEQUENCE:
             raise UsageError(f"{record.name} has more URLs than a crawl can hold")
-        self.put(new.keys, record.next_sequence)
+        self.put(new.keys, sequence)
         record.next_sequence += 1
         counts.known += 1
-        return new.host.number, record.next_sequence - 1
+        return new.host.number, sequence
 
     def find(self, url: str) -> tuple[int, int] | None:
         """Host number and sequence of a committed URL; None if it was never seen."""

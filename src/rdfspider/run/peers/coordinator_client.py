@@ -13,6 +13,7 @@ from rdfspider.config import Config
 from rdfspider.crawl.messages import Beat
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
+from rdfspider.frontier.outbox import Cursor
 from rdfspider.records import Discovered
 from rdfspider.run.peers.keys import ProcessKeys
 from rdfspider.run.peers.line import Line, Parcel
@@ -55,8 +56,11 @@ class PeerHandlers:
     """A shard's callbacks for messages from its peers and the coordinator."""
 
     on_control: Callable[[Control], None]
-    on_links: Callable[[int, int, int, list[Discovered]], None]
-    """Takes `(source, epoch, sequence, links)`, and adds the links to the frontier."""
+    on_links: Callable[[list[Discovered]], None]
+    """Adds links of another shard to the frontier."""
+    tell_again: Callable[[int, Cursor, bool], None]
+    """Takes `(destination, received, is_behind)`: another shard has lost links of this one. If it is behind, its cursor is
+    `received` again, and what was told again after that is lost, too."""
     is_idle: Callable[[], bool]
     """Returns whether the shard has nothing to do."""
     wake: Callable[[], None] = lambda: None

@@ -1,13 +1,15 @@
 """Delivery of links between two shards: the sender's window over its outbox, and the receiver's cursor in it.
 
-Entries are sent in order and stay in the outbox until they are durable at the receiver, so either side may die at any moment.
-Each names its predecessor: a receiver without that one has missed something and reports a gap.
+There are two acknowledgements. *Received* means committed at the receiver, and moves the window. *Durable* means that it cannot
+be lost with the receiver's disk, and frees the outbox; without a backup that is the same moment. Between two epochs the line
+keeps the order, so all that either side needs after a restart is the receiver's cursor.
 """
 
 from collections import deque
 
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.run.peers.messages import Cursor, Links, Received
+from rdfspider.frontier.outbox import START, Cursor
+from rdfspider.run.peers.messages import Links, Received
 
 # Bytes in flight to one shard: enough to keep it busy, little to send again.
 _WINDOW_BYTES = 256 * 1024
@@ -17,49 +19,52 @@ class Delivery:
     """The entries of this shard's outbox for one destination."""
 
     def __init__(self, frontier: Frontier, destination: int) -> None:
-        self._frontier = frontier
+        self._outbox = frontier.outbox
         self._destination = destination
-        self._sent: Cursor = (0, 0)
+        self._sent = START
         self._in_flight: deque[tuple[Cursor, int]] = deque()
         self._in_flight_bytes = 0
         self._is_open = False
+        self._is_drained = False
+        """Whether there was no committed entry beyond the sent ones at the last look."""
 
     @property
     def is_received(self) -> bool:
-        """Whether the destination has made all committed entries durable."""
-        return not self._in_flight and not self._frontier.outbox.read(self._destination, self._sent, 1)
+        """Whether the destination has committed all entries that this shard has; unknown before it reports its cursor."""
+        return self._is_open and self._is_drained and not self._in_flight
 
-    def resume(self, cursor: Cursor) -> None:
+    def resume(self, received: Cursor, durable: Cursor) -> None:
         """Resume after the cursor that the destination reports, whatever was sent before."""
         self._is_open = True
+        self._is_drained = False
         self._in_flight.clear()
         self._in_flight_bytes = 0
-        self._sent = cursor
-        self._frontier.outbox.clear(self._destination, cursor)
+        self._sent = received
+        self._outbox.free(self._destination, durable)
 
     def suspend(self) -> None:
         """Send nothing until the destination, which has restarted, reports its cursor."""
         self._is_open = False
 
-    def acknowledge(self, cursor: Cursor) -> None:
-        """Note that the destination has made all entries up to the cursor durable."""
-        if not self._in_flight or cursor < self._in_flight[0][0]:
-            return
-        while self._in_flight and self._in_flight[0][0] <= cursor:
+    def acknowledge(self, received: Cursor, durable: Cursor) -> None:
+        """Note how far the destination has committed the entries, and how far it has made them durable."""
+        while self._in_flight and self._in_flight[0][0] <= received:
             self._in_flight_bytes -= self._in_flight.popleft()[1]
-        self._frontier.outbox.clear(self._destination, cursor)
+        self._outbox.free(self._destination, durable)
 
     def take(self) -> list[Links]:
         """Take the entries that may be sent now."""
         taken: list[Links] = []
         while self._is_open and (room := _WINDOW_BYTES - self._in_flight_bytes) > 0:
-            entries = self._frontier.outbox.read(self._destination, self._sent, room)
+            # What is freed already, and not received, is missing at the destination, which notices that by the cursors.
+            previous = max(self._sent, self._outbox.freed(self._destination))
+            entries = self._outbox.read(self._destination, self._sent, room)
+            self._is_drained = not entries
             if not entries:
                 break
-            for epoch, sequence, payload in entries:
-                cursor = (epoch, sequence)
-                taken.append(Links(cursor, self._sent, payload))
-                self._sent = cursor
+            for cursor, payload in entries:
+                taken.append(Links(cursor, previous, payload))
+                self._sent = previous = cursor
                 self._in_flight.append((cursor, len(payload)))
                 self._in_flight_bytes += len(payload)
         return taken
@@ -68,43 +73,28 @@ class Delivery:
 class Intake:
     """The links received from one source."""
 
-    def __init__(self, frontier: Frontier, source: int) -> None:
-        self._frontier = frontier
+    def __init__(self, frontier: Frontier, source: int, has_backup: bool) -> None:
+        self._inbox = frontier.inbox
         self._source = source
-        self.durable: Cursor = frontier.inbox.cursor(source)
-        self._accepted = self.durable
-        self._has_told_gap = False
-
-    def judge(self, links: Links) -> tuple[bool, Received | None]:
-        """Decide whether the links are the next ones, and what to answer their sender."""
-        if links.cursor <= self._accepted:
-            return False, Received(self.durable) if links.cursor <= self.durable else None
-        if links.previous > self._accepted:
-            return False, self._tell_gap()
-        self._accepted = links.cursor
-        return True, None
-
-    def reject(self) -> Received | None:
-        """Report a gap that the frontier has found: everything that is not durable must be sent again."""
-        self._accepted = self.durable
-        return self._tell_gap()
+        self._has_backup = has_backup
+        self.received = self._inbox.cursor(source)
+        """Up to where its entries are committed."""
+        self.durable = START if has_backup else self.received
+        """Up to where they cannot be lost."""
 
     def settle(self) -> Received | None:
         """Return the acknowledgement for a durable commit, if it contains new links of the source."""
-        if self.durable == self._accepted:
+        cursor = self._inbox.cursor(self._source)
+        if cursor == self.received:
             return None
-        cursor = self._frontier.inbox.cursor(self._source)
-        if cursor == self.durable:
+        self.received = cursor
+        if not self._has_backup:
+            self.durable = cursor
+        return Received(self.received, self.durable)
+
+    def note_backup(self, durable: Cursor) -> Received | None:
+        """Return the acknowledgement for a written backup, if it contains new links of the source."""
+        if durable <= self.durable:
             return None
-        self.durable = cursor
-        self._has_told_gap = False
-        return Received(cursor)
-
-    def forget_gap(self) -> None:
-        """Allow a gap to be reported again, in case the first report or the answer was lost."""
-        self._has_told_gap = False
-
-    def _tell_gap(self) -> Received | None:
-        """Report a gap once, as all links after it would give the same answer."""
-        told, self._has_told_gap = self._has_told_gap, True
-        return None if told else Received(self.durable, has_gap=True)
+        self.durable = durable
+        return Received(self.received, self.durable)

@@ -12,17 +12,19 @@ from msgspec import Struct
 
 from rdfspider.crawl.messages import Beat
 from rdfspider.frontier.hosts.address_clocks import Grant, Revoke
+from rdfspider.frontier.outbox import Cursor
 from rdfspider.records import Discovered
-
-Cursor = tuple[int, int]
-"""A position in an outbox: (the sender's epoch, the sequence number within it). (0, 0) is before all entries."""
 
 
 class Hello(Struct, frozen=True, array_like=True, tag=3):
     """The first message to each new epoch of a peer, with where to resume."""
 
     received: Cursor
-    """Up to where the sender has made the recipient's links durable."""
+    """Up to where the sender has committed the recipient's links."""
+    durable: Cursor
+    """Up to where the sender cannot lose them."""
+    lacks: bool = False
+    """Whether the sender has lost links of the recipient, which must tell them again."""
     held: tuple[str, ...] = ()
     """The addresses owned by the recipient that the sender holds."""
 
@@ -32,16 +34,15 @@ class Links(Struct, frozen=True, gc=False, array_like=True, tag=4):
 
     cursor: Cursor
     previous: Cursor
-    """The entry before it; a recipient without that one has missed something."""
+    """The entry before it; a recipient without that one has lost something."""
     payload: bytes
 
 
 class Received(Struct, frozen=True, array_like=True, tag=5):
-    """The sender of this has made all links up to the cursor durable."""
+    """The sender of this has committed all links up to one cursor, and cannot lose those up to the other."""
 
-    cursor: Cursor
-    has_gap: bool = False
-    """Whether links are missing, so that everything after the cursor must be sent again."""
+    received: Cursor
+    durable: Cursor
 
 
 class Acquire(Struct, frozen=True, gc=False, array_like=True, tag=6):
@@ -255,7 +256,7 @@ class CoordinatorBatch(Struct, frozen=True, array_like=True):
 UNREADABLE = (msgspec.MsgspecError, UnicodeError, RecursionError)
 """What decoding raises for bytes that are no message."""
 
-_outbox_decoder = msgspec.msgpack.Decoder(list[Discovered] | dict[bytes, str])
+_outbox_decoder = msgspec.msgpack.Decoder(list[Discovered] | dict[bytes, str] | None)
 _encoder = msgspec.msgpack.Encoder()
 
 
@@ -264,7 +265,11 @@ def encode_links(links: Sequence[Discovered]) -> bytes:
     return _encoder.encode(links)
 
 
-def decode_outbox_entry(payload: bytes) -> list[Discovered] | dict[bytes, str]:
-    """Decode an outbox entry: links, or keys of bodies with the sender's URLs that no longer have them."""
-    entry: list[Discovered] | dict[bytes, str] = _outbox_decoder.decode(payload)
+ALL_TOLD = _encoder.encode(None)
+"""The payload of the entry after the last one that tells again what the recipient had lost."""
+
+
+def decode_outbox_entry(payload: bytes) -> list[Discovered] | dict[bytes, str] | None:
+    """Decode an outbox entry: links, keys of bodies with the sender's URLs that no longer have them, or None for ALL_TOLD."""
+    entry: list[Discovered] | dict[bytes, str] | None = _outbox_decoder.decode(payload)
     return entry

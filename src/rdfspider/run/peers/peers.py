@@ -11,7 +11,7 @@ import asyncio
 import heapq
 import itertools
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -20,9 +20,9 @@ import zmq
 
 from rdfspider.config import Config
 from rdfspider.frontier.clock import Clock
-from rdfspider.frontier.entries import GapError
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.address_clocks import AddressClocks, Grant, Order, Revoke
+from rdfspider.frontier.outbox import Cursor
 from rdfspider.run.peers.admission import GRANT_MARGIN_S, AddressGate
 from rdfspider.run.peers.claims import Claims
 from rdfspider.run.peers.coordinator_client import CoordinatorClient, PeerHandlers
@@ -36,7 +36,6 @@ from rdfspider.run.peers.messages import (
     Book,
     Claimed,
     ContentClaim,
-    Cursor,
     Hello,
     Links,
     MessageBatch,
@@ -70,6 +69,8 @@ _FIRST_CALL_S, _LAST_CALL_S = 0.1, 8.0
 _CALLS_A_TICK = 64
 # A peer that sends nothing for so many times as long as signs of life are apart is missing.
 _MISSING_LIVES = 5
+# Sockets besides those to peers.
+_OTHER_SOCKETS = 64
 # Messages that wait for one peer; beyond this, those that matter little are dropped.
 _MAX_PENDING = 1000
 # Links that may wait on disk for shards that are slow or gone; beyond this, no new URLs are leased.
@@ -115,8 +116,11 @@ class Peers:
         scope: tuple[str, ...] = (),
         clock: Clock | None = None,
         keys: ProcessKeys | None = None,
+        *,
+        has_backup: bool = False,
     ) -> None:
-        """`scope` has the URLs by which the shard has widened the scope beyond the seeds. With `keys`, TCP is encrypted."""
+        """`scope` has the URLs by which the shard has widened the scope beyond the seeds. With `keys`, TCP is encrypted. If it
+        `has_backup`, links of others are durable when `note_backup` says so, and else with their commit."""
         shards = len(addresses.shards)
         self.others = tuple(number for number in range(shards) if number != shard)
         self._shard = shard
@@ -124,6 +128,7 @@ class Peers:
         self._keys = keys
         self._frontier = frontier
         self._handlers = handlers
+        self._has_backup = has_backup
         self._clock = clock or Clock()
         delay_s = config.frontier.ip_delay_s if config.frontier.delay_s else 0.0
         grant_s = config.fetch.timeout_s + GRANT_MARGIN_S
@@ -136,12 +141,15 @@ class Peers:
             on_book=self._move,
         )
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
+        self._context.max_sockets = shards + _OTHER_SOCKETS
         self._peers: dict[int, _Peer] = {}
         self._busy: dict[int, _Peer] = {}
         """Peers with whom something waits to be sent or acknowledged."""
         self._calls: list[tuple[float, int]] = []
         """A heap of all peers, by when each is due for a sign of life."""
         self._life_s = max(_LIFE_S, len(self.others) * _LIFE_S / _PEERS_A_LIFE)
+        self._sources: set[int] = set()
+        """Peers whose links were taken and are not acknowledged yet."""
         self._own: list[PeerMessage] = []
         self._is_flushing = False
         self._inlet: LoopSocket | None = None
@@ -156,7 +164,7 @@ class Peers:
             self._gatekeeper = Gatekeeper(self._context, {SHARD_DOMAIN: frozenset(self._keys.shards)})
         for number in self.others:
             outlet = self._open_outlet(number)
-            delivery, intake = Delivery(self._frontier, number), Intake(self._frontier, number)
+            delivery, intake = Delivery(self._frontier, number), Intake(self._frontier, number, self._has_backup)
             send = partial(self._transmit, number)
             self._peers[number] = _Peer(number, outlet, delivery, intake, send, heard_at=now)
         self._calls = [(now, number) for number in self.others]
@@ -189,9 +197,10 @@ class Peers:
         return self._frontier.outbox.stored_bytes > _MAX_OUTBOX_BYTES
 
     @property
-    def is_outbox_received(self) -> bool:
-        """Whether every committed entry of the outbox is durable at its destination."""
-        return all(peer.delivery.is_received for peer in self._peers.values())
+    def is_settled(self) -> bool:
+        """Whether all peers are met, every committed entry of the outbox is received, and no peer has to tell anything again."""
+        are_received = all(peer.has_met and peer.delivery.is_received for peer in self._peers.values())
+        return are_received and not self._frontier.inbox.lacking
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -201,10 +210,20 @@ class Peers:
 
     def after_commit(self) -> None:
         """Send the links of a durable commit, and acknowledge received ones that it contains; call it before the next commit."""
-        for number, peer in self._peers.items():
-            if received := peer.intake.settle():
+        for number in self._sources:
+            if received := self._peers[number].intake.settle():
                 self._send(number, received)
-            self._deliver(number, peer)
+        # Some may have come since the commit.
+        self._sources = set(filter(self._frontier.inbox.has_staged, self._sources))
+        for number in self._frontier.outbox.take_fresh():
+            if (peer := self._peers.get(number)) is not None:
+                self._deliver(number, peer)
+
+    def note_backup(self, inbox_cursors: Mapping[int, Cursor]) -> None:
+        """Acknowledge as durable the links of other shards that a written backup contains."""
+        for number, cursor in inbox_cursors.items():
+            if (peer := self._peers.get(number)) is not None and (received := peer.intake.note_backup(cursor)):
+                self._send(number, received)
 
     async def _tick_forever(self) -> None:
         for tick in itertools.count():
@@ -220,8 +239,6 @@ class Peers:
             if tick % _SWEEP_TICKS == 0:
                 self.gate.sweep()
                 self._pass_on(self._clocks.due())
-                for peer in self._peers.values():
-                    peer.intake.forget_gap()
             await asyncio.sleep(_TICK_S)
 
     def _call_peers(self, now: float) -> None:
@@ -245,6 +262,7 @@ class Peers:
 
     def _move(self, book: Book) -> None:
         """Reach shards where they are now."""
+        moved: set[int] = set()
         for number, (address, epoch) in book.shards.items():
             peer = self._peers.get(number)
             if peer is None:
@@ -255,19 +273,18 @@ class Peers:
                 if peer.socket is not None:
                     peer.socket.close()
                 peer.socket = self._open_outlet(number)
-                self._call_soon(peer)
-
-    def _call_soon(self, peer: _Peer) -> None:
-        peer.call_s = _FIRST_CALL_S
+                peer.call_s = _FIRST_CALL_S
+                moved.add(number)
         now = self._clock.monotonic()
-        self._calls = [(now if number == peer.number else due, number) for due, number in self._calls]
+        self._calls = [(now if number in moved else due, number) for due, number in self._calls]
         heapq.heapify(self._calls)
 
     def _greet(self, number: int, peer: _Peer) -> None:
         """Send a hello as the first message to a new epoch of a peer, with where to resume, and repeat unanswered requests and
         claims."""
         held = self.gate.meet_owner(number)
-        peer.line.pending.append(Hello(peer.intake.durable, held))
+        lacks = number in self._frontier.inbox.lacking
+        peer.line.pending.append(Hello(peer.intake.received, peer.intake.durable, lacks, held))
         self.gate.ask_again(number)
         self.claims.ask_again(number)
         self._busy[number] = peer
@@ -307,7 +324,10 @@ class Peers:
         if not peer.has_met:
             peer.has_met = True
             self._pass_on(self._clocks.hear(source, hello.held))
-        peer.delivery.resume(hello.received)
+        is_behind = hello.received < self._frontier.outbox.freed(source)
+        if is_behind or hello.lacks:
+            self._handlers.tell_again(source, hello.received, is_behind)
+        peer.delivery.resume(hello.received, hello.durable)
         self._deliver(source, peer)
         self._handlers.wake()
 
@@ -331,36 +351,30 @@ class Peers:
                 self._handlers.note()
             case Links():
                 self._take_links(source, message)
-            case Received(cursor, has_gap):
-                self._take_received(source, cursor, has_gap)
+            case Received(received, durable):
+                peer = self._peers[source]
+                peer.delivery.acknowledge(received, durable)
+                self._deliver(source, peer)
+                self._handlers.wake()
 
     def _take_links(self, source: int, links: Links) -> None:
-        intake = self._peers[source].intake
-        is_next, answer = intake.judge(links)
-        if is_next:
-            epoch, sequence = links.cursor
-            try:
-                entry = decode_outbox_entry(links.payload)
-                if isinstance(entry, list):
-                    self._handlers.on_links(source, epoch, sequence, entry)
-                else:
-                    if self._frontier.inbox.accept(source, epoch, sequence):
-                        for key, url in entry.items():
-                            self._frontier.contents.release(key, url)
-                    self._handlers.wake()
-            except (GapError, *UNREADABLE):
-                # Links that cannot be read were not sent as they are, so they must be sent again, too.
-                answer = intake.reject()
-        if answer is not None:
-            self._send(source, answer)
-
-    def _take_received(self, source: int, cursor: Cursor, has_gap: bool) -> None:
-        peer = self._peers[source]
-        if has_gap:
-            peer.delivery.resume(cursor)
+        try:
+            entry = decode_outbox_entry(links.payload)
+        except UNREADABLE:
+            # It would be the same if it were sent again, and nothing after it may wait for ever.
+            _log.warning("links of shard %d cannot be read", source)
+            entry = {}
+        self._sources.add(source)
+        inbox = self._frontier.inbox
+        if not inbox.accept(source, links.cursor, links.previous):
+            return
+        if entry is None:
+            inbox.complete(source)
+        elif isinstance(entry, list):
+            self._handlers.on_links(entry)
         else:
-            peer.delivery.acknowledge(cursor)
-        self._deliver(source, peer)
+            for key, url in entry.items():
+                self._frontier.contents.release(key, url)
         self._handlers.wake()
 
     def _deliver(self, number: int, peer: _Peer) -> None:

@@ -15,10 +15,9 @@ import zmq
 
 from rdfspider.run.peers.keys import ProcessKeys
 
-# A restarted peer should be reconnected soon; failed attempts cost next to nothing.
-_RECONNECT_MS = 50
-# A machine that stays away is tried less often, but is found again within this time.
-_MAX_RECONNECT_MS = 2_000
+# A restarted peer should be reconnected soon. One that stays away is tried less often, as there may be thousands, but is found
+# again within the second of these times.
+_RECONNECT_MS, _MAX_RECONNECT_MS = 50, 2_000
 # A dead machine, or a cut wire, says nothing. A connection is given up when nothing has come for the second of these times.
 _HEARTBEAT_MS, _SILENT_MS = 2_000, 6_000
 _CONNECT_MS, _HANDSHAKE_MS = 5_000, 10_000
@@ -156,8 +155,8 @@ def _listen(socket: "zmq.Socket[bytes]", endpoint: str, keys: ProcessKeys | None
 def _connect(socket: "zmq.Socket[bytes]", endpoint: str, keys: ProcessKeys | None, server: bytes) -> None:
     _expect_silence(socket, endpoint)
     socket.reconnect_ivl = _RECONNECT_MS
+    socket.reconnect_ivl_max = _MAX_RECONNECT_MS
     if endpoint.startswith(TCP):
-        socket.reconnect_ivl_max = _MAX_RECONNECT_MS
         socket.connect_timeout = _CONNECT_MS
         if keys is not None:
             socket.curve_serverkey = server

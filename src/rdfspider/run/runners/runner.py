@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 
 from rdfspider.config import Config
 from rdfspider.errors import USAGE_EXIT
+from rdfspider.frontier.entries import NOTHING_HEARD, LastHeard
 from rdfspider.processes.supervisor import SupervisedChild
 from rdfspider.run.peers.sockets import AddressBook
 
@@ -21,6 +22,8 @@ class ShardExit(IntEnum):
     """The shard cannot start before a user has repaired something; it has written what."""
     DAMAGED = 65
     """The shard's database is damaged, so a restart would not help."""
+    STALE = 66
+    """The frontier has had the epoch that it was given, so the shard needs a higher one."""
     DISK_FAILED = 75
     """The shard's disk is full or missing; it is restarted later."""
 
@@ -35,6 +38,10 @@ class ShardOrder(NamedTuple):
     config: Config
     is_again: bool = False
     """Whether the shard has died in this run."""
+    epoch: int = 0
+    """The epoch of this life; see `crawl/lives.py`."""
+    heard: LastHeard = NOTHING_HEARD
+    """What was last heard of the shard's earlier lives."""
     parent_pid: int = 0
     """The process that started it, on the same machine; set by the runner. A shard whose parent has changed ends, because nothing
     could stop it. 0 if the runner watches the shard in another way."""

@@ -1,0 +1,96 @@
+"""Links of archived pages, found again: Outcomes enter, the Discovered links that followed from them leave.
+
+What a page linked to is in its outcome. Not in it, and so not found again, are the links of `Link` headers, the results of a
+`data_links` query, and sitemaps on hosts of another shard that a robots.txt names.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from rdfspider.archive.log import read_outcomes
+from rdfspider.archive.outcomes import Outcome
+from rdfspider.archive.segments import SegmentKind, kind_of, read_committed
+from rdfspider.archive.warc_file import Damage
+from rdfspider.codes import PREREQUISITE_REASONS, DuplicateKind, LeaseKind, Reason
+from rdfspider.config import CrawlConfig
+from rdfspider.discover.finder import Finder, follow_redirect
+from rdfspider.domains import Domains
+from rdfspider.extract.document import is_unfollowed
+from rdfspider.records import Capture, Discovered, Extraction, Judgement, Lease, Link, Page, Robots
+from rdfspider.urls import host_of
+from rdfspider.ways import Way
+
+
+class ArchivedLinks:
+    """Follows the links of archived pages once more."""
+
+    def __init__(self, crawl: CrawlConfig, domains: Domains, is_inside: Callable[[str], bool]) -> None:
+        """`is_inside` tells whether a URL is in scope."""
+        # Sitemaps are scheduled by their own outcomes.
+        ways = tuple(way for way in crawl.ways if way != "sitemaps")
+        self._finder = Finder(replace(crawl, ways=ways), domains, is_inside=is_inside)
+
+    def find(self, outcome: Outcome, url_id: int, *, is_own: bool) -> list[Discovered]:
+        """The links of an outcome. `url_id` is the id of its URL, or 0; `is_own` tells whether this shard fetched it."""
+        if outcome.reason in PREREQUISITE_REASONS:
+            link = Discovered(outcome.url, outcome.depth or 0, Way.SITEMAP, 0, outcome.redirected_from)
+            return [link] if outcome.reason == Reason.SITEMAP and is_own else []
+        lease = _make_lease(outcome, url_id)
+        if outcome.reason == Reason.REDIRECT:
+            return follow_redirect(lease, outcome.target or None)
+        if not 200 <= outcome.status < 300 or outcome.found_as == Way.IMPORT:
+            return []
+        capture = Capture(Page(outcome.url, b""), outcome.status, "", "", (), (), "", outcome.time, 0.0, 0)
+        links = tuple(_make_link(target, outcome.relations.get(target, "")) for target in outcome.outlinks)
+        extraction = Extraction(outcome.url, outcome.media_type, statements=outcome.statements, links=links)
+        robots = Robots(nofollow="nofollow" in outcome.directives)
+        judgement = Judgement(duplicate=read_duplicate(outcome), robots=robots)
+        return self._finder.find(lease, capture, extraction, judgement)
+
+
+def read_segments(segments: Mapping[str, tuple[Path, int]]) -> Iterator[Outcome]:
+    """Read the outcomes of segments, given by name with path and length; the segment's name is their source."""
+    for name, (path, length) in segments.items():
+        for outcome in read_outcomes(path, name, 0, length, now=0.0, has_prerequisites=True):
+            if not isinstance(outcome, Damage):
+                yield outcome
+
+
+def list_facts(warc: Path) -> dict[str, tuple[Path, int]]:
+    """The segments with outcomes in the archive of one shard, as published now."""
+    lengths = sorted(read_committed(warc).items())
+    return {name: (warc / name, length) for name, length in lengths if kind_of(name) == SegmentKind.FACTS}
+
+
+def read_way(outcome: Outcome) -> Way:
+    """How the URL of an outcome was found; an unknown way counts as a link."""
+    try:
+        return Way(outcome.found_as)
+    except ValueError:
+        return Way.LINK
+
+
+def read_duplicate(outcome: Outcome) -> DuplicateKind:
+    """How the page of an outcome repeats another one; an unknown way counts as none."""
+    try:
+        return DuplicateKind(outcome.duplicate)
+    except ValueError:
+        return DuplicateKind.NONE
+
+
+def _make_lease(outcome: Outcome, url_id: int) -> Lease:
+    return Lease(
+        LeaseKind.PAGE,
+        host_of(outcome.url),
+        0,
+        outcome.url,
+        url_id,
+        outcome.depth or 0,
+        read_way(outcome),
+        chain=outcome.redirected_from,
+    )
+
+
+def _make_link(target: str, relation: str) -> Link:
+    return Link(target, relation, nofollow=is_unfollowed(relation))

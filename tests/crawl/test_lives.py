@@ -1,0 +1,61 @@
+import time
+from pathlib import Path
+
+import pytest
+
+from rdfspider.config import Config, CrawlConfig
+from rdfspider.crawl.lives import begin_life, open_frontier
+from rdfspider.crawl.messages import Beat
+from rdfspider.domains import Domains, bundled_suffix_list
+from rdfspider.frontier.entries import LastHeard, StaleLifeError
+from rdfspider.frontier.frontier import Frontier
+
+CONFIG = Config(crawl=CrawlConfig(shards=2))
+DOMAINS = Domains(bundled_suffix_list(), 2)
+
+
+def test_each_life_has_a_higher_epoch_whatever_becomes_of_the_shard(tmp_path: Path) -> None:
+    assert [begin_life(tmp_path, 0).epoch for _ in range(3)] == [1, 2, 3]
+    assert begin_life(tmp_path, 1).epoch == 1
+    frontier = open_frontier(tmp_path, 0, CONFIG, DOMAINS)
+    assert frontier.epoch == 4
+    frontier.close()
+
+
+def test_a_frontier_refuses_an_epoch_that_it_has_had(tmp_path: Path) -> None:
+    for epoch in (5, 9):
+        Frontier(tmp_path / "f", CONFIG, DOMAINS, 0, epoch=epoch).close()
+    for epoch in (8, 9):
+        with pytest.raises(StaleLifeError, match="it has had epoch 9"):
+            Frontier(tmp_path / "f", CONFIG, DOMAINS, 0, epoch=epoch)
+    frontier = Frontier(tmp_path / "f", CONFIG, DOMAINS, 0, epoch=10)
+    assert frontier.epoch == 10
+    frontier.close()
+
+
+def test_a_lost_record_is_followed_by_an_epoch_that_nobody_knows(tmp_path: Path) -> None:
+    for _ in range(3):
+        open_frontier(tmp_path, 0, CONFIG, DOMAINS).close()
+    (tmp_path / "lives/000.json").unlink()
+    before = int(time.time())
+    life = begin_life(tmp_path, 0)
+    assert life.epoch >= before
+    (tmp_path / "lives/000.json").write_text("no record")
+    assert open_frontier(tmp_path, 0, CONFIG, DOMAINS).epoch > 3
+
+
+def test_a_refused_epoch_is_left_far_behind_also_by_a_clock_that_was_set_back(tmp_path: Path) -> None:
+    ahead = int(time.time()) + 1000
+    (tmp_path / "shards/000").mkdir(parents=True)
+    Frontier(tmp_path / "shards/000/frontier", CONFIG, DOMAINS, 0, epoch=ahead).close()
+    frontier = open_frontier(tmp_path, 0, CONFIG, DOMAINS)
+    assert frontier.epoch > ahead
+    frontier.close()
+
+
+def test_what_was_heard_last_is_kept_and_never_shrinks(tmp_path: Path) -> None:
+    beat = Beat(0, 7, 0.0, 1, (7, 30), False, numbered=(5, 50))
+    assert begin_life(tmp_path, 0, beat).heard == LastHeard((7, 30), 5, 50)
+    older = Beat(0, 7, 0.0, 1, (7, 20), False, numbered=(6, 40))
+    assert begin_life(tmp_path, 0, older).heard == LastHeard((7, 30), 6, 50)
+    assert begin_life(tmp_path, 0).heard == LastHeard((7, 30), 6, 50)

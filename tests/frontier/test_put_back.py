@@ -1,0 +1,78 @@
+"""Frontiers whose folder is put back to an older copy, or emptied, while others remember what they have given out."""
+
+import shutil
+from pathlib import Path
+
+from tests.frontier.conftest import HandClock
+
+from rdfspider.config import Config
+from rdfspider.domains import Domains, bundled_suffix_list
+from rdfspider.frontier.entries import NOTHING_HEARD, LastHeard
+from rdfspider.frontier.frontier import Frontier
+from rdfspider.records import Addresses, Discovered
+
+DOMAINS = Domains(bundled_suffix_list(), 2)
+
+
+def test_a_frontier_that_was_put_back_gives_out_no_number_twice(tmp_path: Path, clock: HandClock) -> None:
+    def add(frontier: Frontier, name: str) -> list[int]:
+        """The ids of a new URL of an old host and of one of a new host."""
+        urls = [f"http://www.site0.test/{name}", f"http://{name}.test/"]
+        frontier.add([Discovered(url) for url in urls])
+        frontier.commit()
+        return [entry.url_id for url in urls if (entry := frontier.find(url))]
+
+    folder, copy = tmp_path / "live", tmp_path / "copy"
+    frontier = Frontier(folder, Config(), DOMAINS, 0, clock, epoch=1)
+    known = add(frontier, "first")
+    frontier.close()
+    shutil.copytree(folder, copy)
+    heard = NOTHING_HEARD
+    for epoch in range(2, 6):
+        frontier = Frontier(folder, Config(), DOMAINS, 0, clock, epoch=epoch, heard=heard)
+        for number in range(3):
+            given = add(frontier, f"life{epoch}-{number}")
+            assert not set(given) & set(known)
+            known += given
+        assert frontier.counts.known == 2 + 2 * 3
+        heard = LastHeard(frontier.generation, *frontier.numbered)
+        frontier.close()
+        shutil.rmtree(folder)
+        # Put back twice, then emptied.
+        if epoch < 4:
+            shutil.copytree(copy, folder)
+        else:
+            frontier = Frontier(folder, Config(), DOMAINS, 0, clock, epoch=10 * epoch, heard=heard)
+            given = add(frontier, f"emptied{epoch}")
+            assert not set(given) & set(known)
+            frontier.close()
+            break
+
+
+def test_a_life_that_is_not_put_back_leaves_out_no_numbers(tmp_path: Path, clock: HandClock) -> None:
+    heard = NOTHING_HEARD
+    for epoch in range(1, 4):
+        frontier = Frontier(tmp_path / "f", Config(), DOMAINS, 0, clock, epoch=epoch, heard=heard)
+        frontier.add([Discovered(f"http://a.test/{epoch}")])
+        frontier.commit()
+        assert frontier.numbered == (1, epoch)
+        heard = LastHeard(frontier.generation, *frontier.numbered)
+        frontier.close()
+
+
+def test_hosts_get_their_full_pause_after_a_frontier_was_put_back(tmp_path: Path, clock: HandClock) -> None:
+    frontier = Frontier(tmp_path / "f", Config(), DOMAINS, 0, clock, epoch=1)
+    frontier.close()
+    heard = LastHeard((1, 99), 1, 1)
+    frontier = Frontier(tmp_path / "f", Config(), DOMAINS, 0, clock, epoch=2, heard=heard)
+    frontier.add([Discovered("http://a.test/")])
+    frontier.commit()
+    name = frontier.lease()
+    assert name is not None
+    frontier.release(name, Addresses(("192.0.2.1",), clock.now() + 3600))
+    frontier.commit()
+    assert frontier.lease() is None
+    wait_s = frontier.next_lease_in_s()
+    assert wait_s is not None
+    assert wait_s > 0
+    frontier.close()

@@ -1,0 +1,162 @@
+"""Shards whose folder is put back to an older copy, once or twice, or emptied, while the others go on: no page is lost.
+
+Each page is linked from one other page alone, which another shard has fetched, so a lost link is a lost page. `TEST_PAGES=3000`
+makes the web larger.
+"""
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from rdfspider.domains import Domains, bundled_suffix_list
+from web import Crawling, Site, Web, check_archives, check_pace, pages_of, read_responses, wait_for_end
+from web.crawls import command
+from web.sites import make_page
+
+PAGES = int(os.environ.get("TEST_PAGES", 300))
+SHARDS = 3
+HOSTS = [f"www.site{number}.test" for number in range(30)]
+DELAY_S = 0.02
+VICTIM = 1
+END_S = 120 + PAGES / 10
+
+
+def make_tree(pages: int) -> Site:
+    """Pages that have one link each that leads to them, from a page of another shard."""
+    domains = Domains(bundled_suffix_list(), SHARDS)
+    urls = [f"http://{HOSTS[number % len(HOSTS)]}/{number // len(HOSTS) or ''}" for number in range(pages)]
+    shards = [domains.shard(HOSTS[number % len(HOSTS)]) for number in range(pages)]
+    links: list[list[str]] = [[] for _ in urls]
+    for number in range(1, pages):
+        # The last page of another shard that is old enough, so that the tree is deep.
+        earlier = range(number // 3, -1, -1)
+        parent = next((at for at in earlier if shards[at] != shards[number]), 0)
+        links[parent].append(urls[number])
+    site = Site()
+    for url, own in zip(urls, links, strict=True):
+        site.add(url, make_page(url, own))
+    return site
+
+
+class Folder:
+    """The folder of one shard of a running crawl, which can be copied and replaced."""
+
+    def __init__(self, crawling: Crawling, shard: int, copy: Path) -> None:
+        self._crawling = crawling
+        self._shard = shard
+        self._path = crawling.folder / "shards" / f"{shard:03}"
+        self._copy = copy
+
+    def copy(self) -> None:
+        """Copy it as a power failure at this moment would leave it."""
+        with stopped(self._crawling.shard_pids()[self._shard]):
+            shutil.copytree(self._path, self._copy)
+
+    def replace(self) -> None:
+        """Kill the shard, and put the copy back, or an empty folder if there is none."""
+        # The parent must not start it again meanwhile. It leaves the dead process in the table, so that it can be looked at.
+        with stopped(self._crawling.process.pid):
+            old = self._crawling.shard_pids()[self._shard]
+            process = psutil.Process(old)
+            process.kill()
+            wait_for_end(process)
+            self.put_back()
+        assert self._crawling.wait_until(lambda: self._crawling.shard_pids()[self._shard] != old)
+
+    def put_back(self) -> None:
+        shutil.rmtree(self._path)
+        if self._copy.exists():
+            shutil.copytree(self._copy, self._path)
+        else:
+            self._path.mkdir()
+
+
+@contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def start(web: Web, folder: Path) -> Crawling:
+    flags = ["--scope", "any", "--delay", DELAY_S, "--shards", SHARDS, *web.resolve(dict.fromkeys(HOSTS, "127.0.0.1"))]
+    return Crawling(folder, f"http://{HOSTS[0]}/", *flags, frontier_ip_delay_s=0, run_replace_lost="true")
+
+
+def wait_for_pages(crawling: Crawling, web: Web, part: float) -> None:
+    """Wait until this part of the web was fetched and the shards are known."""
+    assert crawling.wait_until(lambda: len({exchange.url for exchange in pages_of(web.log)}) >= part * PAGES)
+    assert crawling.wait_until(lambda: len(crawling.shard_pids()) == SHARDS)
+
+
+def judge(site: Site, web: Web, folder: Path) -> None:
+    fetched = {exchange.url for exchange in pages_of(web.log)}
+    assert len(fetched & site.urls) == PAGES, "a page was never fetched"
+    assert check_pace(web.log, DELAY_S) == []
+    check_archives(folder)
+    archived = read_responses(folder)
+    assert archived.keys() >= site.page_urls, "a page is missing from the archive"
+    assert max(archived.values()) == 1, "a page is in the archive twice"
+    command(folder, "verify")
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_shard_is_put_back_while_the_others_live(times: int, tmp_path: Path) -> None:
+    site = make_tree(PAGES)
+    with Web(site) as web, start(web, tmp_path / "crawl") as crawling:
+        folder = Folder(crawling, VICTIM, tmp_path / "copy")
+        wait_for_pages(crawling, web, 0.2)
+        folder.copy()
+        for number in range(times):
+            wait_for_pages(crawling, web, 0.5 + 0.3 * number)
+            folder.replace()
+        assert crawling.wait(END_S) == 0, crawling.stderr()
+    judge(site, web, tmp_path / "crawl")
+
+
+def test_a_shard_is_emptied_while_the_others_live(tmp_path: Path) -> None:
+    site = make_tree(PAGES)
+    with Web(site) as web, start(web, tmp_path / "crawl") as crawling:
+        wait_for_pages(crawling, web, 0.6)
+        Folder(crawling, VICTIM, tmp_path / "copy").replace()
+        assert crawling.wait(END_S) == 0, crawling.stderr()
+    judge(site, web, tmp_path / "crawl")
+
+
+def test_two_shards_are_put_back_between_two_runs(tmp_path: Path) -> None:
+    site = make_tree(PAGES)
+    with Web(site) as web:
+        with start(web, tmp_path / "crawl") as crawling:
+            folders = [Folder(crawling, shard, tmp_path / f"copy{shard}") for shard in (0, 2)]
+            for folder, part in zip(folders, (0.2, 0.4), strict=True):
+                wait_for_pages(crawling, web, part)
+                folder.copy()
+            wait_for_pages(crawling, web, 0.7)
+            crawling.kill()
+        for folder in folders:
+            folder.put_back()
+        with start(web, tmp_path / "crawl") as crawling:
+            assert crawling.wait(END_S) == 0, crawling.stderr()
+    judge(site, web, tmp_path / "crawl")
+
+
+def test_a_shard_that_is_put_back_after_the_end_catches_up(tmp_path: Path) -> None:
+    site = make_tree(PAGES)
+    with Web(site) as web:
+        with start(web, tmp_path / "crawl") as crawling:
+            folder = Folder(crawling, VICTIM, tmp_path / "copy")
+            wait_for_pages(crawling, web, 0.3)
+            folder.copy()
+            assert crawling.wait(END_S) == 0, crawling.stderr()
+        folder.put_back()
+        with start(web, tmp_path / "crawl") as crawling:
+            assert crawling.wait(END_S) == 0, crawling.stderr()
+    judge(site, web, tmp_path / "crawl")
