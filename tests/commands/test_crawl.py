@@ -56,8 +56,8 @@ def quick(web: Web) -> list[str]:
         (["a.b", "--dir", "D", "--delay", "-1"], "--delay -1: not allowed; it may be a number of seconds of 0 or more"),
         (["a.b", "--dir", "D", "--pages", "all"], "--pages all: not allowed; it may be a whole number of 0 or more"),
         (
-            ["a.b", "--dir", "D", "--shards", "1000"],
-            "--shards 1000: not allowed; it may be a whole number from 0 to 999",
+            ["a.b", "--dir", "D", "--shards", "4097"],
+            "--shards 4097: not allowed; it may be a whole number from 0 to 4,096",
         ),
         (
             ["a.b", "--dir", "D", "--scope", "site"],

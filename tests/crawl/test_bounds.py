@@ -51,7 +51,7 @@ def test_what_people_write(name: str, written: object, meant: Plain) -> None:
         ("crawl.pages", -1, "a whole number of 0 or more"),
         ("crawl.pages", True, "a whole number of 0 or more"),
         ("crawl.pages", [1], "a whole number of 0 or more"),
-        ("crawl.shards", 1000, "a whole number from 0 to 999"),
+        ("crawl.shards", 4097, "a whole number from 0 to 4,096"),
         ("frontier.delay_s", "nan", "a number of seconds of 0 or more, such as 90, 10m or 2h"),
         ("frontier.delay_s", "1h30", "a number of seconds of 0 or more, such as 90, 10m or 2h"),
         ("frontier.delay_s", "h", "a number of seconds of 0 or more, such as 90, 10m or 2h"),

@@ -66,7 +66,7 @@ _PATHS = {
     "archive.volumes": SettingKind.FOLDERS,
 }
 BOUNDS: dict[str, tuple[float, float]] = {
-    "crawl.shards": (0, 999),
+    "crawl.shards": (0, 4096),
     "frontier.give_up_errors": (1, 1_000),
     "frontier.attempts": (1, 1_000),
     "fetch.connections": (1, 10_000),

@@ -17,6 +17,7 @@ from rdfspider.frontier.hosts.outages import Outages
 from rdfspider.frontier.hosts.pacing import ForeignHosts, Pacing
 from rdfspider.frontier.hosts.queues import BackQueues, FrontQueues
 from rdfspider.frontier.hosts.shares import Shares
+from rdfspider.frontier.keys import UrlIds
 from rdfspider.frontier.state import FrontierState
 from rdfspider.frontier.store import Store
 from rdfspider.frontier.url_rows import UrlRows
@@ -51,7 +52,7 @@ def open_core(
     pace, counts = config.frontier, state.counts
     hosts = Hosts(store, domains, pace, clock, calendar, state)
     state.queued = state.queued or hosts.count_queued()
-    url_rows = UrlRows(store, shard)
+    url_rows = UrlRows(store, shard, UrlIds(domains.shards))
     queues = BackQueues(store, url_rows, state.queued)
     # Twice as long, so that only a clock that was set back can make a wait look longer.
     front_queues = FrontQueues(store, state.next_place, 2 * longest_wait_s(pace))

@@ -34,7 +34,7 @@ from rdfspider.frontier.entries import (
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.hosts.pacing import SideRequests
 from rdfspider.frontier.hosts.shares import LINK_S
-from rdfspider.frontier.keys import PRIORITIES, from_url_id, pack_row
+from rdfspider.frontier.keys import PRIORITIES, pack_row
 from rdfspider.frontier.learning.credits import Credits
 from rdfspider.frontier.learning.patterns import Patterns
 from rdfspider.frontier.learning.priority import Ratings
@@ -160,7 +160,7 @@ class Frontier:
     def introduce(self, links: list[Discovered]) -> list[Discovered]:
         """The links of one page of this shard for the frontier of another, with the domains that led to them."""
         via = links[0].via
-        line = self._hosts.line_below(from_url_id(via)[1]) if via else ()
+        line = self._hosts.line_below(self._url_rows.ids.unpack(via)[1]) if via else ()
         return [link if link.found_as == Way.SEED else replace(link, line=line) for link in links]
 
     def share_out(self, surplus: int) -> None:
@@ -299,11 +299,11 @@ class Frontier:
         self._hosts = core.hosts
         self._url_rows = core.url_rows
         self._front_queues = core.front_queues
-        self._sieve = Sieve(store, core.hosts, state.salt, shard)
+        self._sieve = Sieve(store, core.hosts, state.salt, shard, core.url_rows.ids)
         visits = FutureVisits(store)
         self._patterns = Patterns(store)
         ratings = Ratings(self._patterns, core.counts)
-        credits = Credits(core.hosts, shard)
+        credits = Credits(core.hosts, shard, core.url_rows.ids)
         self._schedule = Schedule(core, self._sieve, visits, ratings, credits, priority)
         self._traps = Traps(core, domains, self._patterns, ratings, self._schedule)
         self._leases = Leases(core, self._traps, calendar.epoch, state.lookup_epoch)

@@ -1,14 +1,15 @@
 """Packs numbers and texts into table keys, and unpacks them. Numbers are big-endian, so that keys sort in their order.
 
-A host has a number, and a URL has a sequence within its host. The id of a URL is its shard, host number and sequence, in 10,
-28 and 26 bits.
+A host has a number, and a URL has a sequence within its host. The id of a URL is its shard, host number and sequence.
 """
 
 from struct import Struct
 
-_HOST_BITS, _SEQUENCE_BITS = 28, 26
-MAX_HOSTS = 1 << _HOST_BITS
-MAX_SEQUENCE = 1 << _SEQUENCE_BITS
+# The bits of host numbers and sequences in ids, by the number of shards of which the rest is enough. It never changes in a crawl.
+_BITS = ((1 << 10, 28, 26), (1 << 12, 27, 25))
+MAX_SHARDS = _BITS[-1][0]
+MAX_HOSTS = 1 << 28
+"""No host has a higher number, however many shards there are."""
 PRIORITIES = 8
 
 # The front queues: 0 to 7 by priority, then those of hosts that wait for a time, were given up, or are over budget.
@@ -56,18 +57,27 @@ def pack_meta(key: str) -> bytes:
     return b"user/" + key.encode()
 
 
-def to_url_id(shard: int, number: int, sequence: int) -> int:
-    """The id of a URL, unique over all shards."""
-    return shard << (_HOST_BITS + _SEQUENCE_BITS) | number << _SEQUENCE_BITS | sequence
+class UrlIds:
+    """The ids of URLs, unique over all shards of a crawl."""
 
+    __slots__ = ("_host_bits", "_sequence_bits", "max_sequence")
 
-def from_url_id(url_id: int) -> tuple[int, int, int]:
-    """Split a URL id into shard, host number and sequence."""
-    return (
-        url_id >> (_HOST_BITS + _SEQUENCE_BITS),
-        url_id >> _SEQUENCE_BITS & (MAX_HOSTS - 1),
-        url_id & (MAX_SEQUENCE - 1),
-    )
+    def __init__(self, shards: int) -> None:
+        self._host_bits, self._sequence_bits = next(bits[1:] for bits in _BITS if shards <= bits[0])
+        self.max_sequence = 1 << self._sequence_bits
+        """How many URLs a host may have."""
+
+    def pack(self, shard: int, number: int, sequence: int) -> int:
+        """The id of a URL."""
+        return shard << (self._host_bits + self._sequence_bits) | number << self._sequence_bits | sequence
+
+    def unpack(self, url_id: int) -> tuple[int, int, int]:
+        """Split an id into shard, host number and sequence."""
+        return (
+            url_id >> (self._host_bits + self._sequence_bits),
+            url_id >> self._sequence_bits & ((1 << self._host_bits) - 1),
+            url_id & (self.max_sequence - 1),
+        )
 
 
 def origin_of(url: str) -> str:

@@ -22,7 +22,7 @@ from rdfspider.frontier.keys import (
     GIVEN_UP_QUEUE,
     MAX_HOSTS,
     WAITING_QUEUE,
-    from_url_id,
+    UrlIds,
     origin_of,
     pack_host,
     pack_meta,
@@ -30,7 +30,6 @@ from rdfspider.frontier.keys import (
     pack_outbox,
     pack_queue,
     pack_row,
-    to_url_id,
     unpack_front_key,
     unpack_outbox,
     unpack_queue,
@@ -87,6 +86,7 @@ class FrontierReader:
         """`is_used` tells whether a crawl may use the frontier at the same time; if none does, all damage to its files shows."""
         self._config = config
         self._shard = shard
+        self.ids = UrlIds(config.crawl.shards)
         self._clock = clock or Clock()
         self._notes = tempfile.TemporaryDirectory(prefix="rdfspider-view-")
         try:
@@ -120,11 +120,11 @@ class FrontierReader:
             return None
         tables, salt = self._tables, self._state[0].salt
         sequence = find_sequence(tables["urls"], tables["ledger"], salt, number, url)
-        return None if sequence is None else self.get(to_url_id(self._shard, number, sequence))
+        return None if sequence is None else self.get(self.ids.pack(self._shard, number, sequence))
 
     def get(self, url_id: int) -> UrlEntry | None:
         """The entry of a URL id of this shard; None if there is none."""
-        _, number, sequence = from_url_id(url_id)
+        _, number, sequence = self.ids.unpack(url_id)
         value = self._tables["ledger"].get(pack_row(number, sequence))
         return to_entry(decode_row(value), decode_url(value), url_id) if value else None
 
@@ -154,7 +154,7 @@ class FrontierReader:
     def iterate_urls(self) -> Iterator[UrlEntry]:
         """All URLs, host by host; reading them verifies every checksum of the table."""
         for key, value in self._tables["ledger"].iterate(b"", b"\xff" * 8):
-            yield to_entry(decode_row(value), decode_url(value), to_url_id(self._shard, *unpack_row(key)))
+            yield to_entry(decode_row(value), decode_url(value), self.ids.pack(self._shard, *unpack_row(key)))
 
     def has_seeds(self) -> bool:
         """Whether a person gave any of the URLs."""
@@ -163,7 +163,7 @@ class FrontierReader:
     def find_place(self, url_id: int) -> tuple[int, int] | None:
         """The priority of a scheduled URL, and about how many URLs of its host come before it; None if it is in no queue, or
         too far behind to be counted."""
-        _, number, sequence = from_url_id(url_id)
+        _, number, sequence = self.ids.unpack(url_id)
         value = self._tables["ledger"].get(pack_row(number, sequence))
         row = decode_row(value) if value else None
         if row is None or row.state != SCHEDULED:

@@ -9,7 +9,7 @@ from msgspec.msgpack import Decoder, Encoder
 
 from rdfspider.codes import DuplicateKind, Reason
 from rdfspider.frontier.entries import UrlEntry, UrlState
-from rdfspider.frontier.keys import from_url_id, pack_row, to_url_id
+from rdfspider.frontier.keys import UrlIds, pack_row
 from rdfspider.frontier.store import Store
 from rdfspider.records import Discovered
 from rdfspider.ways import Way
@@ -74,9 +74,10 @@ _decode = Decoder(UrlRow).decode
 class UrlRows:
     """The table of all URLs of a shard, and the rows that changed since the last commit."""
 
-    def __init__(self, store: Store, shard: int) -> None:
+    def __init__(self, store: Store, shard: int, ids: UrlIds) -> None:
         self.table = store.tables["ledger"]
         """The committed rows."""
+        self.ids = ids
         self._shard = shard
         self._changed: dict[bytes, UrlRow] = {}
         self._recent_urls: dict[int, str] = {}
@@ -84,13 +85,13 @@ class UrlRows:
 
     def id_of(self, number: int, sequence: int) -> int:
         """The id of a URL of this shard, from its host number and sequence."""
-        return to_url_id(self._shard, number, sequence)
+        return self.ids.pack(self._shard, number, sequence)
 
     def url_of(self, url_id: int) -> str | None:
         """The URL of an id; None if it belongs to another shard or is unknown."""
         url = self._recent_urls.get(url_id)
         if url is None:
-            shard, number, sequence = from_url_id(url_id)
+            shard, number, sequence = self.ids.unpack(url_id)
             value = self.table.get_once(pack_row(number, sequence)) if shard == self._shard else None
             if value is None:
                 return None

@@ -24,7 +24,7 @@ from rdfspider.errors import UnreadableError
 from rdfspider.frontier.contents import find_claim_owner, pack_digest
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.frontier.keys import from_url_id
+from rdfspider.frontier.keys import UrlIds
 from rdfspider.records import Discovered, Extraction, Judgement, Verdict
 from rdfspider.repair.shard_checks import ShardFolder
 from rdfspider.run.archived_links import ArchivedLinks, read_duplicate, read_segments, read_way
@@ -73,7 +73,7 @@ class _Rows:
                 staged.clear()
             staged.add(outcome.url)
             if any(start < outcome.end and stop > outcome.offset for start, stop in damages[outcome.source]):
-                self._frontier.add([_find_link(outcome, self._frontier, self._shard.number)])
+                self._frontier.add([_find_link(outcome, self._frontier, self._shard)])
             else:
                 self._record(outcome)
         self._counts.stage(float("inf"))
@@ -94,7 +94,7 @@ class _Rows:
             judgement=judgement,
         )
         self._frontier.restoration.record(
-            _find_link(outcome, self._frontier, self._shard.number), verdict, facts, outcome.time
+            _find_link(outcome, self._frontier, self._shard), verdict, facts, outcome.time
         )
         if outcome.effect == Effect.REPLACE:
             extraction = Extraction(
@@ -180,10 +180,10 @@ def _read_all(folder: Path) -> Iterator[Outcome]:
     return read_segments({segment.path.name: segment for segment in list_segments(folder).values()})
 
 
-def _find_link(outcome: Outcome, frontier: Frontier, shard: int) -> Discovered:
+def _find_link(outcome: Outcome, frontier: Frontier, shard: ShardFolder) -> Discovered:
     """The link that led to the URL of an outcome. The ids of the lost frontier's URLs mean nothing any more."""
     via = outcome.via_id
-    if not via or from_url_id(via)[0] == shard:
+    if not via or UrlIds(shard.config.crawl.shards).unpack(via)[0] == shard.number:
         entry = frontier.find(outcome.via) if outcome.via else None
         via = entry.url_id if entry else 0
     return Discovered(outcome.url, outcome.depth or 0, read_way(outcome), via, outcome.redirected_from)

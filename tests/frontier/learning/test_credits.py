@@ -95,7 +95,7 @@ def test_hosts_that_a_discredited_site_introduced_begin_without_credit(
 def test_memory_is_bounded(open_frontier: OpenFrontier, clock: HandClock) -> None:
     frontier = open_frontier()
     start(frontier, clock, HONEST)
-    credits = Credits(frontier._hosts, 0)
+    credits = Credits(frontier._hosts, 0, frontier._url_rows.ids)
     host = frontier._hosts.get(1)
     for number in range(20_000):
         credits.spend(host, [Discovered(HONEST, 1, via=(1 << 54) | (number + 1) << 26, line=(number,))])

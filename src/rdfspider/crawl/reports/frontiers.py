@@ -12,7 +12,7 @@ from rdfspider.config import Config
 from rdfspider.crawl.folder import advise_doctor, frontier_folder, is_in_use, shard_folder
 from rdfspider.errors import UnreadableError, UsageError
 from rdfspider.frontier.entries import HostEntry, UrlEntry
-from rdfspider.frontier.keys import from_url_id
+from rdfspider.frontier.keys import UrlIds
 from rdfspider.frontier.reader import ORDERS, FrontierReader, open_reader
 
 SORTS = (*ORDERS, "wait")
@@ -63,7 +63,7 @@ class Frontiers:
 
     def get(self, url_id: int) -> UrlEntry | None:
         """Return the entry of a URL by its id, from the shard that owns it; None if unknown there."""
-        reader = self.of(from_url_id(url_id)[0])
+        reader = self.of(UrlIds(self.config.crawl.shards).unpack(url_id)[0])
         return reader.get(url_id) if reader else None
 
 

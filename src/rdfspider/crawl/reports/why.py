@@ -36,7 +36,7 @@ from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
 from rdfspider.fetch.robots import PRODUCT, RobotsTxt
 from rdfspider.frontier.entries import UrlEntry, UrlState
-from rdfspider.frontier.keys import from_url_id, origin_of
+from rdfspider.frontier.keys import UrlIds, origin_of
 from rdfspider.frontier.reader import FrontierReader
 from rdfspider.processes.calls import CallFailure
 from rdfspider.records import RobotsState
@@ -160,7 +160,7 @@ def _explain(case: _Case, entry: UrlEntry | None, notes: tuple[str, ...]) -> Exp
     segment, offset = entry.position or ("", 0)
     fetch: Outcome | None = None
     if segment:
-        segment = str(shard_folder(Path(), from_url_id(entry.url_id)[0]) / "warc" / segment)
+        segment = str(shard_folder(Path(), UrlIds(case.config.shards).unpack(entry.url_id)[0]) / "warc" / segment)
         fetch = read_fetch(case.folder / segment, offset)
         if fetch is None:
             notes = (*notes, f"its record in {segment} cannot be read: {advise_doctor(case.folder)}")

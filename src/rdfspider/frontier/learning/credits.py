@@ -10,7 +10,7 @@ All of it is in memory and bounded; after a restart it is learned again.
 from typing import Any
 
 from rdfspider.frontier.hosts.hosts import Host, Hosts
-from rdfspider.frontier.keys import from_url_id, to_url_id
+from rdfspider.frontier.keys import UrlIds
 from rdfspider.records import Discovered
 
 # Links that a host may have before the first result, how much credit it can have and owe, and what a page and a 404 change.
@@ -27,8 +27,9 @@ _MAX_KNOWN = 8192
 class Credits:
     """The credits of linking hosts, by host, and of the domains that led to them."""
 
-    def __init__(self, hosts: Hosts, shard: int) -> None:
+    def __init__(self, hosts: Hosts, shard: int, ids: UrlIds) -> None:
         self._hosts = hosts
+        self._ids = ids
         self._shard = shard
         self._by_host: dict[int, tuple[float, tuple[int, ...]]] = {}
         """Credit and line, by the id of the host."""
@@ -41,7 +42,7 @@ class Credits:
             return [False] * len(links)
         # A host that has given nothing yet is only known by others.
         free = 0 if host.record.pages else max(_KNOWN_URLS - host.record.urls, 0)
-        source = _host_of(via)
+        source = self._host_of(via)
         credit, line = self._by_host.get(source) or self._begin(via, links[0].line)
         are_last = []
         for number in range(len(links)):
@@ -54,26 +55,31 @@ class Credits:
 
     def learn(self, host: Host, via: int, *, is_page: bool) -> None:
         """Count where a link of another site led."""
-        known = self._by_host.get(_host_of(via))
+        known = self._by_host.get(self._host_of(via))
         if known is None or self._is_own(host, via):
             return
         change = _FOR_PAGE if is_page else _FOR_MISSING
-        self._put(_host_of(via), _change(known[0], change), known[1])
+        self._put(self._host_of(via), _change(known[0], change), known[1])
         for domain in known[1]:
             self._by_domain[domain] = _change(self._by_domain.get(domain, 0.0), change)
         _forget_first(self._by_domain)
 
     def _is_own(self, host: Host, via: int) -> bool:
         """Whether a page is of the same site; all hosts of a site are in one shard."""
-        shard, number, _ = from_url_id(via)
+        shard, number, _ = self._ids.unpack(via)
         return shard == self._shard and self._hosts.are_of_one_site(number, host)
 
     def _begin(self, via: int, line: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
-        shard, number, _ = from_url_id(via)
+        shard, number, _ = self._ids.unpack(via)
         if shard == self._shard:
             line = self._hosts.line_below(number)
         is_distrusted = any(self._by_domain.get(domain, 0.0) < _DISTRUSTED for domain in line)
         return 0.0 if is_distrusted else _FIRST, line
+
+    def _host_of(self, url_id: int) -> int:
+        """The id of a URL's host, over all shards: that of its first URL."""
+        shard, number, _ = self._ids.unpack(url_id)
+        return self._ids.pack(shard, number, 0)
 
     def _put(self, source: int, credit: float, line: tuple[int, ...]) -> None:
         self._by_host[source] = (credit, line)
@@ -82,12 +88,6 @@ class Credits:
 
 def _change(credit: float, change: float) -> float:
     return min(max(credit + change, _LEAST), _MOST)
-
-
-def _host_of(url_id: int) -> int:
-    """The id of a URL's host, over all shards: that of its first URL."""
-    shard, number, _ = from_url_id(url_id)
-    return to_url_id(shard, number, 0)
 
 
 def _forget_first(known: dict[int, Any]) -> None:

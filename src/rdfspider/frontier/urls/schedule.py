@@ -8,7 +8,7 @@ from rdfspider.frontier.core import Core
 from rdfspider.frontier.entries import LOWEST_PRIORITY, Priority
 from rdfspider.frontier.hosts.hosts import GIVEN_UP, Host
 from rdfspider.frontier.hosts.origins import is_mirrored
-from rdfspider.frontier.keys import MAX_SEQUENCE, from_url_id, pack_row
+from rdfspider.frontier.keys import pack_row
 from rdfspider.frontier.learning.credits import Credits
 from rdfspider.frontier.learning.priority import Ratings
 from rdfspider.frontier.url_rows import DISALLOWED, DONE, FAILED, SCHEDULED, UrlRow, encode_fresh
@@ -98,7 +98,7 @@ class Schedule:
         if len(due) < _VISITS_AT_ONCE:
             self._next_visits = self._clock.monotonic() + _VISITS_EVERY_S
         for url_id in due:
-            _, number, sequence = from_url_id(url_id)
+            _, number, sequence = self._url_rows.ids.unpack(url_id)
             row, url = self._url_rows.read(pack_row(number, sequence))
             # A visit is stale if its URL was scheduled for another reason meanwhile, and may have a new visit by now.
             if row.state == DONE and 0 < row.next_visit < self._clock.now() + 0.001:
@@ -118,7 +118,8 @@ class Schedule:
         """Give new URLs of one host and priority consecutive sequences and one queue entry."""
         record = host.record
         first = self._hosts.find_sequence(host)
-        keys, links = keys[: MAX_SEQUENCE - first], links[: MAX_SEQUENCE - first]
+        room = max(self._url_rows.ids.max_sequence - first, 0)
+        keys, links = keys[:room], links[:room]
         if not links:
             return
         self._sieve.put(keys, first)

@@ -16,7 +16,7 @@ from xxhash import xxh3_64_intdigest
 from rdfspider.errors import UsageError
 from rdfspider.frontier.entries import Counts
 from rdfspider.frontier.hosts.hosts import Host, Hosts
-from rdfspider.frontier.keys import MAX_SEQUENCE, from_url_id, pack_row, pack_url, unpack_row, unpack_url
+from rdfspider.frontier.keys import UrlIds, pack_row, pack_url, unpack_row, unpack_url
 from rdfspider.frontier.store import Store, TableRows
 from rdfspider.frontier.url_rows import UrlRow, decode_row, decode_url, is_untouched
 from rdfspider.records import Discovered
@@ -52,7 +52,8 @@ class Rediscovered(NamedTuple):
 class Sieve:
     """The URLs that were seen, staged ones included."""
 
-    def __init__(self, store: Store, hosts: Hosts, salt: int, shard: int) -> None:
+    def __init__(self, store: Store, hosts: Hosts, salt: int, shard: int, ids: UrlIds) -> None:
+        self._ids = ids
         self._shard = shard
         self._urls = store.tables["urls"]
         self._ledger = store.tables["ledger"]
@@ -133,7 +134,7 @@ class Sieve:
         """Create the host of a link, below the domain of the page with the link unless a person named it."""
         line = link.line
         if link.via and not line and link.found_as != Way.SEED:
-            shard, number, _ = from_url_id(link.via)
+            shard, number, _ = self._ids.unpack(link.via)
             line = self._hosts.line_below(number) if shard == self._shard else ()
         return self._hosts.create(authority, line).number
 
@@ -164,7 +165,7 @@ class Sieve:
         (new,) = self.sift([link], 0)[0]
         record = new.host.record
         sequence = self._hosts.find_sequence(new.host)
-        if sequence >= MAX_SEQUENCE:
+        if sequence >= self._ids.max_sequence:
             raise UsageError(f"{record.name} has more URLs than a crawl can hold")
         self.put(new.keys, sequence)
         record.next_sequence += 1
