@@ -6,7 +6,7 @@ import pytest
 
 from crawl.beats import make_beat, make_status
 from rdfspider.crawl.folder import add_seeds
-from rdfspider.crawl.messages import Find
+from rdfspider.crawl.messages import Find, LinksTo
 from rdfspider.crawl.status import Status, Totals, end_shards, sum_beats
 from rdfspider.crawl.summary import (
     clean_text,
@@ -14,6 +14,7 @@ from rdfspider.crawl.summary import (
     warn_of_nothing,
     write_index,
     write_line,
+    write_links,
     write_names,
     write_place,
     write_shards,
@@ -241,6 +242,20 @@ def test_a_shard_that_says_nothing_is_silent_until_the_crawl_is_over() -> None:
     assert write_shards(ended, 1008.0)[0] == (
         "shard 0     ended, process 77, 120 MB of 8,000 MB (4,000 MB free), 10 pages, 8 s ago"
     )
+
+
+def test_links_between_shards_that_wait_for_long_are_a_warning_with_a_name() -> None:
+    status = make_status(
+        make_beat(2, links=(LinksTo(5, 120, 100, 90, 75.3), LinksTo(1, 1000, 1000, 1000))),
+        make_beat(5, links=(LinksTo(2, 7, 6, 6, 12.0),)),
+    )
+    assert write_links(status) == [
+        "links       1,127 sent to other shards, 1,106 received, 1,096 durable",
+        "  2 to 5    120 sent, 100 received, 90 durable, the oldest waits for 75 s",
+        "  5 to 2    7 sent, 6 received, 6 durable, the oldest waits for 12 s",
+        "warning     links of shard 2 for shard 5 have waited for 75 s",
+    ]
+    assert write_links(STATUS) == []
 
 
 def test_a_crawl_without_a_single_page_warns() -> None:

@@ -60,6 +60,22 @@ class Fetching(Struct, frozen=True):
     url: str
 
 
+class LinksTo(Struct, frozen=True):
+    """The links of one shard for another, in this life of the first."""
+
+    shard: int
+    """The shard that they are for."""
+    sent: int = 0
+    received: int = 0
+    """Those that it has committed."""
+    durable: int = 0
+    """Those that it cannot lose with its disk."""
+    oldest_s: float = 0.0
+    """How long the oldest has waited to be received; 0 if none waits."""
+
+
+DISPLAYED = ("types", "properties", "finds", "slowest_hosts", "fetching", "waiting_hosts")
+"""The fields of a Beat that are for display only, and make most of its size. In a crawl of many shards they come less often."""
 RUN_COUNTS = ("statuses", "prerequisites", "failures", "robots", "turned_away", "cpu_s")
 """The fields of a Beat that count by name what has happened since the shard started."""
 
@@ -90,6 +106,10 @@ class Beat(Struct, frozen=True, tag=2):
     disk_free_bytes: int = 0
     counts: dict[str, int] = {}
     """The frontier's counts, by name."""
+    is_brief: bool = False
+    """Whether the fields in DISPLAYED are left out; then those of the last beat that has them hold."""
+    links: tuple[LinksTo, ...] = ()
+    """The links for other shards: those of a few pairs, the ones that wait longest first."""
     numbered: tuple[int, int] = (0, 0)
     """The highest host number that was given out, and a bound of the sequences of URLs."""
     queued: dict[str, int] = {}

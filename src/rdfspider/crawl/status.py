@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from rdfspider.codes import REFUSALS
 from rdfspider.crawl.folder import advise_doctor, frontier_folder, is_in_use, list_shards
-from rdfspider.crawl.messages import RUN_COUNTS, Beat, Fetching, Find, RunState
+from rdfspider.crawl.messages import DISPLAYED, RUN_COUNTS, Beat, Fetching, Find, LinksTo, RunState
 from rdfspider.disk import write_atomically
 from rdfspider.frontier.entries import Counts, HostEntry
 from rdfspider.index.layout import IndexPaths
@@ -32,10 +32,10 @@ _FINDS_KEPT = 10
 _FETCHING_KEPT = 40
 _SLOWEST_KEPT = 5
 _WAITING_KEPT = 10
+# Links that have waited longer are worth a warning.
+_LATE_S = 60.0
 # How many counts a notebook shows of each kind.
 _COUNTS_DRAWN = 8
-# Fields of beats that are written with the totals only: with many shards they would be written many times a second.
-_IN_TOTALS = ("types", "properties", "finds", "slowest_hosts", "fetching", "waiting_hosts")
 
 # The values of fields that only a running process fills.
 _NOTHING_UNDER_WAY: dict[str, Any] = {"visits": {}, "fetching": (), "waiting_hosts": ()}
@@ -194,8 +194,15 @@ def end_shards(status: Status) -> Status:
 
 
 def strip_beat(beat: Beat) -> Beat:
-    """Clear the fields of a beat that are written with the totals only."""
-    return msgspec.structs.replace(beat, **{name: type(getattr(beat, name))() for name in _IN_TOTALS})
+    """Clear the fields of a beat that are written with the totals only: with many shards they would be written many times a
+    second."""
+    return msgspec.structs.replace(beat, **{name: type(getattr(beat, name))() for name in DISPLAYED})
+
+
+def find_late_links(status: Status) -> list[tuple[int, LinksTo]]:
+    """The links that have waited for long, with the shards that sent them, the oldest first."""
+    late = [(beat.shard, links) for beat in status.shards for links in beat.links if links.oldest_s > _LATE_S]
+    return [] if status.is_over else sorted(late, key=lambda pair: -pair[1].oldest_s)
 
 
 def sum_beats(beats: Iterable[Beat]) -> Totals:
@@ -282,7 +289,7 @@ def describe_status(status: Status) -> dict[str, Any]:
     """Convert a status for JSON; shards lose the type tag of messages, and the fields that are written with the totals."""
     plain: dict[str, Any] = msgspec.to_builtins(status)
     for beat in plain["shards"]:
-        for name in ("type", *_IN_TOTALS):
+        for name in ("type", *DISPLAYED):
             beat.pop(name, None)
     return plain
 

@@ -9,13 +9,14 @@ from pathlib import Path
 from rdfspider.crawl.budgets import BUDGETS, EndReason
 from rdfspider.crawl.folder import DOCUMENTS, read_first_seed
 from rdfspider.crawl.messages import RunState
-from rdfspider.crawl.status import GONE, Status, Totals, count_pages
+from rdfspider.crawl.status import GONE, Status, Totals, count_pages, find_late_links
 from rdfspider.index.status import IndexState, IndexStatus
 from rdfspider.vocabulary.names import shorten_iri
 
 _COUNTS_SHOWN = 8
 _PROBLEMS_SHOWN = 5
 _NAME_CHARS = 60
+_LATE_SHOWN, _WAITING_SHOWN = 5, 10
 # A URL to paste should fit into a line.
 _URL_CHARS = 100
 # A shard sends a beat every second; after this long without one it is busy, stopped, or being restarted.
@@ -140,6 +141,33 @@ def warn_of_index(status: Status, folder: Path) -> str:
         return ""
     advice = "" if "`rdfspider " in incomplete else f"; `rdfspider index --dir {folder}` goes on when that is mended"
     return f"the index is not complete: {incomplete}{advice}"
+
+
+def warn_of_links(status: Status) -> list[str]:
+    """Warn about links between shards that wait for long, a sentence each."""
+    return [
+        f"links of shard {shard} for shard {links.shard} have waited for {links.oldest_s:,.0f} s"
+        for shard, links in find_late_links(status)[:_LATE_SHOWN]
+    ]
+
+
+def write_links(status: Status) -> list[str]:
+    """Describe the links that shards have sent each other in this run: of all pairs that are known, and of those that wait."""
+    pairs = [(beat.shard, links) for beat in status.shards for links in beat.links]
+    sent = sum(links.sent for _, links in pairs)
+    if not sent:
+        return []
+    received, durable = sum(links.received for _, links in pairs), sum(links.durable for _, links in pairs)
+    waiting = sorted((pair for pair in pairs if pair[1].oldest_s), key=lambda pair: -pair[1].oldest_s)
+    return [
+        f"links       {sent:,} sent to other shards, {received:,} received, {durable:,} durable",
+        *(
+            f"  {shard} to {links.shard:<4} {links.sent:,} sent, {links.received:,} received, {links.durable:,} durable, "
+            f"the oldest waits for {links.oldest_s:,.0f} s"
+            for shard, links in waiting[:_WAITING_SHOWN]
+        ),
+        *(f"warning     {warning}" for warning in warn_of_links(status)),
+    ]
 
 
 def write_shards(status: Status, now: float) -> list[str]:

@@ -70,6 +70,15 @@ class Outbox:
         """The cursor up to which the entries for a destination are gone."""
         return self._freed.get(destination)
 
+    def last(self, destination: int) -> Cursor:
+        """The cursor of the last entry for a destination that was put in this epoch, staged or committed."""
+        return self._epoch, self._sequences.get(destination, 0)
+
+    @property
+    def has_fresh(self) -> bool:
+        """Whether `take_fresh` would give any destination."""
+        return bool(self._fresh)
+
     def take_fresh(self) -> set[int]:
         """The destinations for which entries were committed since the last call."""
         fresh, self._fresh = self._fresh, set()

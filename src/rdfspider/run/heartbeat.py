@@ -21,7 +21,8 @@ import msgspec
 import psutil
 
 from rdfspider.codes import PREREQUISITE_REASONS, REFUSALS, FailureCode, RobotsRule, VerdictState
-from rdfspider.crawl.messages import Beat, Fetching, Find, RunState
+from rdfspider.crawl.messages import Beat, Fetching, Find, LinksTo, RunState
+from rdfspider.crawl.status import strip_beat
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Extraction, Failure, Lease, RobotsState, Verdict
 from rdfspider.vocabulary.mechanics import drop_mechanics
@@ -262,6 +263,10 @@ class Condition(NamedTuple):
     archive_bytes: int = 0
     """The length of the archive."""
     disk_free_bytes: int = 0
+    links: tuple[LinksTo, ...] = ()
+    """The links for other shards."""
+    is_brief: bool = False
+    """Whether what is for display only is left out."""
 
 
 def make_beat(number: int, frontier: Frontier, meter: Meter, data_counts: DataCounts, condition: Condition) -> Beat:
@@ -269,7 +274,7 @@ def make_beat(number: int, frontier: Frontier, meter: Meter, data_counts: DataCo
     memory = psutil.virtual_memory()
     counts = frontier.counts
     types, properties = data_counts.top_names()
-    return Beat(
+    beat = Beat(
         shard=number,
         epoch=frontier.epoch,
         time=time.time(),
@@ -306,4 +311,7 @@ def make_beat(number: int, frontier: Frontier, meter: Meter, data_counts: DataCo
         cpu_s={**meter.cpu_s, "all": sum(meter.process.cpu_times()[:2])},
         slowest_hosts=meter.find_slowest(),
         finds=tuple(data_counts.finds),
+        links=condition.links,
+        is_brief=condition.is_brief,
     )
+    return strip_beat(beat) if condition.is_brief else beat

@@ -31,6 +31,8 @@ _VISITS_PER_CONNECTION = 3
 # Fetching pauses when this many groups wait for the disk.
 _WAITING_GROUPS = 4
 _BEAT_S = 1.0
+# In a crawl of more shards than this, only every second beat has what is for display, of twice as many every third, and so on.
+_SHARDS_A_DISPLAY = 100
 # How long requests and extractions under way may still take at a stop. Most end within it; the others are made again next time.
 _FINISH_S = 3.0
 # A turn of the loop that takes longer shows that the processor is busy.
@@ -85,6 +87,8 @@ class Shard:
         self._is_ready = False
         """Whether start-up is complete; before that, the shard is never idle."""
         self._was_idle = False
+        self._beats = 0
+        self._beats_a_display = 1 + config.crawl.shards // _SHARDS_A_DISPLAY
         self._is_paused = False
         self._is_stopping = False
         self._surplus = 1.0
@@ -259,7 +263,10 @@ class Shard:
             await asyncio.sleep(_BEAT_S)
 
     def _send_beat(self) -> None:
-        condition = self._find_condition()
+        # The first beat and the last one are whole, too.
+        is_brief = self._beats % self._beats_a_display > 0 and not self._is_stopping
+        self._beats += 1
+        condition = self._find_condition()._replace(is_brief=is_brief)
         self._peers.coordinator.send_beat(
             make_beat(self._order.number, self._frontier, self._meter, self._store.data_counts, condition)
         )
@@ -287,6 +294,7 @@ class Shard:
             self._visits.open_connections,
             self._store.archive_bytes,
             self._store.free_bytes,
+            self._peers.list_links(),
         )
 
     async def _close(self, is_clean: bool) -> None:

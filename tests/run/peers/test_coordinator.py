@@ -1,5 +1,6 @@
 import asyncio
 
+import msgspec
 import pytest
 
 from rdfspider.config import CrawlConfig
@@ -59,6 +60,14 @@ def test_two_rounds_of_idleness_are_the_end() -> None:
     assert not coordinator.ended
     assert coordinator.receive(answer(1, 2)) == [(0, Control("stop", "finished")), (1, Control("stop", "finished"))]
     assert coordinator.ended == "finished"
+
+
+def test_a_brief_beat_leaves_what_is_displayed_as_it_was() -> None:
+    coordinator = make_coordinator()
+    whole = msgspec.structs.replace(make_beat(0, pages=1), types={"http://schema.org/Thing": 5})
+    coordinator.receive(whole)
+    coordinator.receive(msgspec.structs.replace(make_beat(0, pages=2), is_brief=True))
+    assert (coordinator.beats[0].pages, coordinator.beats[0].types) == (2, {"http://schema.org/Thing": 5})
 
 
 def test_a_commit_between_two_rounds_means_another_round() -> None:

@@ -18,6 +18,7 @@ import zmq
 
 from peering import Crawl, Shard, make_domains, send_beats, until
 from rdfspider.config import Config, CrawlConfig, FrontierConfig
+from rdfspider.crawl.messages import LinksTo
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.address_clocks import find_owner
 from rdfspider.records import Discovered
@@ -233,6 +234,32 @@ def test_a_shard_that_has_lost_links_asks_until_it_is_told_again(tell: Callable[
         await crawl.start(1)
         await until(lambda: first.peers.is_settled)
         assert len(first.asked) == 1
+
+    tell(story)
+
+
+def test_links_are_counted_and_those_that_wait_have_an_age(tell: Callable[..., None]) -> None:
+    async def story(crawl: Crawl) -> None:
+        first = await crawl.start(0)
+        first.send(1, "http://a.test/1", "http://a.test/2")
+        await until(lambda: bool(first.peers.list_links()))
+        await until(lambda: first.peers.list_links()[0].oldest_s > 0)
+        assert first.peers.list_links()[0].sent == 0
+        second = await crawl.start(1, has_backup=True)
+        await until(lambda: first.peers.is_settled)
+        assert first.peers.list_links() == (LinksTo(1, 2, 2, 0, 0.0),)
+        second.peers.note_backup({0: (1, 1)})
+        await until(lambda: first.peers.list_links() == (LinksTo(1, 2, 2, 2, 0.0),))
+        assert second.peers.list_links() == ()
+        # In the next life, what was not received before has waited since its start at least.
+        await crawl.stop(second)
+        first.send(1, *(f"http://b.test/{number}" for number in range(70_000)))
+        await crawl.stop(first)
+        first = await crawl.start(0)
+        await until(lambda: first.peers.list_links()[0].oldest_s > 0)
+        await crawl.start(1)
+        await until(lambda: first.peers.is_settled)
+        assert first.peers.list_links() == (LinksTo(1, 70_000, 70_000, 70_000, 0.0),)
 
     tell(story)
 

@@ -15,10 +15,12 @@ import pytest
 
 from indexed import index_pages
 from rdfspider import Crawl, HostEntry
+from rdfspider.crawl.messages import Beat, LinksTo, RunState
+from rdfspider.crawl.status import Status
 from rdfspider.serve.limits import MAX_WATCHERS
 from rdfspider.serve.monitor import sections
-from rdfspider.serve.monitor.sections import SILENT_S
-from rdfspider.serve.sampler import merge_waiting
+from rdfspider.serve.monitor.sections import SILENT_S, find_rows, find_warnings
+from rdfspider.serve.sampler import Machine, MonitorSample, merge_waiting
 from serving import TOKEN, Serving, serve
 from waiting import PATIENCE_S, wait_until
 from web import Answer, Web, make_site
@@ -145,6 +147,15 @@ def test_what_shards_tell_of_a_host_is_newer_than_what_is_on_disk() -> None:
 
     merged = merge_waiting([wait("a.test", 40.0)], [wait("a.test", 3.0), wait("b.test", 50.0), wait("c.test", 1.0)])
     assert [(host.host, host.wait_s) for host in merged] == [("b.test", 50.0), ("a.test", 40.0), ("c.test", 1.0)]
+
+
+def test_links_that_wait_for_long_are_a_warning() -> None:
+    late = Beat(2, 1, 1000.0, 7, (1, 1), False, links=(LinksTo(5, 9, 4, 4, 61.0), LinksTo(6, 9, 9, 9, 30.0)))
+    sample = MonitorSample(1000.0, Status(state=RunState.RUNNING, shards=(late,)), Machine())
+    rows = find_rows(sample)
+    assert find_warnings(sample, rows) == ["Links of shard 2 for shard 5 have waited for more than a minute."]
+    assert (rows[0].sent, rows[0].received, rows[0].durable) == (18, 13, 13)
+    assert [links.shard for links in rows[0].waiting] == [5, 6]
 
 
 def test_the_page_has_the_same_parts_without_any_script(live: Serving) -> None:

@@ -18,7 +18,7 @@ import zmq
 
 from rdfspider.config import CrawlConfig
 from rdfspider.crawl.budgets import EndReason, Used, find_reached
-from rdfspider.crawl.messages import CHANGES, RUN_COUNTS, Beat, Command, CommandAnswer, CommandName, RunState
+from rdfspider.crawl.messages import CHANGES, DISPLAYED, RUN_COUNTS, Beat, Command, CommandAnswer, CommandName, RunState
 from rdfspider.frontier.clock import Clock
 from rdfspider.run.peers.gatekeeper import Gatekeeper
 from rdfspider.run.peers.keys import ProcessKeys
@@ -255,6 +255,8 @@ class Coordinator:
     def _take_beat(self, beat: Beat) -> Outgoing:
         shard = beat.shard
         before = self.beats.get(shard)
+        if beat.is_brief and before is not None:
+            beat = msgspec.structs.replace(beat, **{name: getattr(before, name) for name in DISPLAYED})
         if before is not None and before.epoch != beat.epoch:
             self._past[shard] = before
         self.beats[shard] = _add_counts(self._past[shard], beat) if shard in self._past else beat

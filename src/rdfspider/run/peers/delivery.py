@@ -6,41 +6,84 @@ keeps the order, so all that either side needs after a restart is the receiver's
 """
 
 from collections import deque
+from typing import NamedTuple
 
+from rdfspider.crawl.messages import LinksTo
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.outbox import START, Cursor
-from rdfspider.run.peers.messages import Links, Received
+from rdfspider.run.peers.messages import Links, Received, count_links
 
 # Bytes in flight to one shard: enough to keep it busy, little to send again.
 _WINDOW_BYTES = 256 * 1024
+# How exactly the age of links is told, and how many times of commits are kept for that.
+_LEAST_AGE_S, _MAX_COMMITS = 1.0, 1024
+
+
+class _Flight(NamedTuple):
+    """An entry that was sent and is not received or not durable yet."""
+
+    cursor: Cursor
+    size: int
+    links: int
 
 
 class Delivery:
     """The entries of this shard's outbox for one destination."""
 
-    def __init__(self, frontier: Frontier, destination: int) -> None:
+    def __init__(self, frontier: Frontier, destination: int, now: float) -> None:
         self._outbox = frontier.outbox
         self._destination = destination
         self._sent = START
-        self._in_flight: deque[tuple[Cursor, int]] = deque()
+        self._in_flight: deque[_Flight] = deque()
         self._in_flight_bytes = 0
+        self._received: deque[_Flight] = deque()
+        """Entries that are received and not durable."""
         self._is_open = False
         self._is_drained = False
         """Whether there was no committed entry beyond the sent ones at the last look."""
+        self._sent_links = self._received_links = self._durable_links = 0
+        self._commits: deque[tuple[Cursor, float]] = deque()
+        """Commits of entries that are not received: the last entry of each, and when it was."""
+        if self._outbox.stored_bytes and self._outbox.read(destination, START, 1):
+            self.note_commit(now)
 
     @property
     def is_received(self) -> bool:
         """Whether the destination has committed all entries that this shard has; unknown before it reports its cursor."""
         return self._is_open and self._is_drained and not self._in_flight
 
+    @property
+    def is_used(self) -> bool:
+        """Whether there were any entries in this life."""
+        return bool(self._sent_links or self._commits)
+
+    def note_commit(self, now: float) -> None:
+        """Note that entries were committed."""
+        commits, last = self._commits, self._outbox.last(self._destination)
+        if commits and now < commits[-1][1] + _LEAST_AGE_S:
+            commits[-1] = (last, commits[-1][1])
+        else:
+            commits.append((last, now))
+        if len(commits) > _MAX_COMMITS:
+            # The first one tells the age, and the others what it will be.
+            self._commits = deque(commit for number, commit in enumerate(commits) if number % 2 == 0)
+
+    def count(self, now: float) -> LinksTo:
+        """Count the links of this life, and how long the oldest has waited."""
+        if self.is_received:
+            self._commits.clear()
+        oldest_s = round(now - self._commits[0][1], 1) if self._commits else 0.0
+        return LinksTo(self._destination, self._sent_links, self._received_links, self._durable_links, oldest_s)
+
     def resume(self, received: Cursor, durable: Cursor) -> None:
         """Resume after the cursor that the destination reports, whatever was sent before."""
+        self.acknowledge(received, durable)
         self._is_open = True
         self._is_drained = False
+        self._sent_links -= sum(flight.links for flight in self._in_flight)
         self._in_flight.clear()
         self._in_flight_bytes = 0
         self._sent = received
-        self._outbox.free(self._destination, durable)
 
     def suspend(self) -> None:
         """Send nothing until the destination, which has restarted, reports its cursor."""
@@ -48,8 +91,15 @@ class Delivery:
 
     def acknowledge(self, received: Cursor, durable: Cursor) -> None:
         """Note how far the destination has committed the entries, and how far it has made them durable."""
-        while self._in_flight and self._in_flight[0][0] <= received:
-            self._in_flight_bytes -= self._in_flight.popleft()[1]
+        while self._in_flight and self._in_flight[0].cursor <= received:
+            flight = self._in_flight.popleft()
+            self._in_flight_bytes -= flight.size
+            self._received_links += flight.links
+            self._received.append(flight)
+        while self._received and self._received[0].cursor <= durable:
+            self._durable_links += self._received.popleft().links
+        while self._commits and self._commits[0][0] <= received:
+            self._commits.popleft()
         self._outbox.free(self._destination, durable)
 
     def take(self) -> list[Links]:
@@ -65,8 +115,10 @@ class Delivery:
             for cursor, payload in entries:
                 taken.append(Links(cursor, previous, payload))
                 self._sent = previous = cursor
-                self._in_flight.append((cursor, len(payload)))
-                self._in_flight_bytes += len(payload)
+                flight = _Flight(cursor, len(payload), count_links(payload))
+                self._in_flight.append(flight)
+                self._in_flight_bytes += flight.size
+                self._sent_links += flight.links
         return taken
 
 

@@ -265,6 +265,17 @@ def encode_links(links: Sequence[Discovered]) -> bytes:
     return _encoder.encode(links)
 
 
+def count_links(payload: bytes) -> int:
+    """Count the links of an outbox entry, by the head of its MessagePack array."""
+    match payload[0]:
+        case 0xDC:
+            return int.from_bytes(payload[1:3], "big")
+        case 0xDD:
+            return int.from_bytes(payload[1:5], "big")
+        case first:
+            return first & 0x0F if first & 0xF0 == 0x90 else 0
+
+
 ALL_TOLD = _encoder.encode(None)
 """The payload of the entry after the last one that tells again what the recipient had lost."""
 

@@ -19,6 +19,7 @@ import msgspec
 import zmq
 
 from rdfspider.config import Config
+from rdfspider.crawl.messages import LinksTo
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.address_clocks import AddressClocks, Grant, Order, Revoke
@@ -69,6 +70,8 @@ _FIRST_CALL_S, _LAST_CALL_S = 0.1, 8.0
 _CALLS_A_TICK = 64
 # A peer that sends nothing for so many times as long as signs of life are apart is missing.
 _MISSING_LIVES = 5
+# Pairs of shards of which a beat tells.
+_PAIRS_TOLD = 20
 # Sockets besides those to peers.
 _OTHER_SOCKETS = 64
 # Messages that wait for one peer; beyond this, those that matter little are dropped.
@@ -164,7 +167,7 @@ class Peers:
             self._gatekeeper = Gatekeeper(self._context, {SHARD_DOMAIN: frozenset(self._keys.shards)})
         for number in self.others:
             outlet = self._open_outlet(number)
-            delivery, intake = Delivery(self._frontier, number), Intake(self._frontier, number, self._has_backup)
+            delivery, intake = Delivery(self._frontier, number, now), Intake(self._frontier, number, self._has_backup)
             send = partial(self._transmit, number)
             self._peers[number] = _Peer(number, outlet, delivery, intake, send, heard_at=now)
         self._calls = [(now, number) for number in self.others]
@@ -199,8 +202,9 @@ class Peers:
     @property
     def is_settled(self) -> bool:
         """Whether all peers are met, every committed entry of the outbox is received, and no peer has to tell anything again."""
-        are_received = all(peer.has_met and peer.delivery.is_received for peer in self._peers.values())
-        return are_received and not self._frontier.inbox.lacking
+        if self._frontier.outbox.has_fresh or self._frontier.inbox.lacking:
+            return False
+        return all(peer.has_met and peer.delivery.is_received for peer in self._peers.values())
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -217,7 +221,14 @@ class Peers:
         self._sources = set(filter(self._frontier.inbox.has_staged, self._sources))
         for number in self._frontier.outbox.take_fresh():
             if (peer := self._peers.get(number)) is not None:
+                peer.delivery.note_commit(self._clock.monotonic())
                 self._deliver(number, peer)
+
+    def list_links(self) -> tuple[LinksTo, ...]:
+        """The links for other shards: of some pairs, those that wait longest first."""
+        now = self._clock.monotonic()
+        pairs = (peer.delivery.count(now) for peer in self._peers.values() if peer.delivery.is_used)
+        return tuple(heapq.nlargest(_PAIRS_TOLD, pairs, key=lambda links: (links.oldest_s, links.sent)))
 
     def note_backup(self, inbox_cursors: Mapping[int, Cursor]) -> None:
         """Acknowledge as durable the links of other shards that a written backup contains."""

@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from rdfspider.codes import Reason
 from rdfspider.crawl.budgets import estimate_rest
-from rdfspider.crawl.messages import Beat, RunState
-from rdfspider.crawl.status import Status
+from rdfspider.crawl.messages import Beat, LinksTo, RunState
+from rdfspider.crawl.status import Status, find_late_links
 from rdfspider.crawl.summary import REASONS
 from rdfspider.frontier.entries import HostEntry
 from rdfspider.frontier.keys import PRIORITIES
@@ -78,6 +78,26 @@ class ShardRow:
     beat: Beat
     silent_s: float
     """The time since its last report, if that is too long; otherwise 0."""
+
+    @property
+    def sent(self) -> int:
+        """Links that it has sent to other shards."""
+        return sum(links.sent for links in self.beat.links)
+
+    @property
+    def received(self) -> int:
+        """Those that the others have committed."""
+        return sum(links.received for links in self.beat.links)
+
+    @property
+    def durable(self) -> int:
+        """Those that the others cannot lose with their disks."""
+        return sum(links.durable for links in self.beat.links)
+
+    @property
+    def waiting(self) -> list[LinksTo]:
+        """The shards whose links wait, the longest first."""
+        return [links for links in self.beat.links if links.oldest_s][:_SHOWN]
 
     @property
     def state(self) -> str:
@@ -183,6 +203,11 @@ def find_warnings(sample: MonitorSample, rows: list[ShardRow]) -> list[str]:
         if row.state in (RunState.SLOWED, RunState.SUSPENDED):
             reason = f": {row.beat.reason}" if row.state == RunState.SUSPENDED else ", so that the index can follow"
             found.append(f"Shard {row.beat.shard} is {row.state}{reason}.")
+    # Without the seconds, which would be news each time.
+    found += [
+        f"Links of shard {shard} for shard {links.shard} have waited for more than a minute."
+        for shard, links in find_late_links(status)
+    ]
     index = status.index
     if index and index.problem:
         found.append(f"Index: {index.problem}.")
