@@ -262,6 +262,11 @@ class RunConfig:
     should it hang without using any."""
     min_free_bytes: int = 500_000_000
     """A shard pauses while its disk has less free space."""
+    places: tuple[str, ...] = ()
+    """Where shards run, in turn, `ADDRESS=FOLDER`: each in a folder of its own, reached over TCP at that address of this machine.
+    None keeps all in the crawl's folder."""
+    lease_s: float = 15.0
+    """Seconds for which a shard in a place goes on without an answer of the coordinator; then it ends, and another may start."""
     replace_lost: bool = False
     """Whether a shard whose folder is lost begins anew, and is told again what the others know. It fetches its pages once more,
     so without this setting it waits, as its disk may only be away."""

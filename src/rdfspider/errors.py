@@ -31,6 +31,10 @@ class InUseError(UsageError):
     """Another process holds what is needed."""
 
 
+class AwayError(UsageError):
+    """A shard that is in another place cannot be asked now."""
+
+
 class UnfitError(UsageError):
     """None of the requested formats can hold the answer."""
 

@@ -4,6 +4,7 @@ A user's folder mirrors the web: `https://example.org/ns/context.jsonld` is `exa
 contexts that it fetched under the digests of their URLs, so that no URL can name a path outside the folder.
 """
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
@@ -17,6 +18,7 @@ from rdfspider.urls import FETCHED_SCHEMES, normalise_url
 MAX_KEPT = 1_000
 """How many documents a crawl keeps, and for how many it notes that they are unavailable; real crawls meet some dozens."""
 _MAX_BYTES = 16 * 1024 * 1024
+_NAME = re.compile(r"[0-9a-f]{64}\.(?:json|none)")
 # Endings to try for the file of a URL, the exact path first.
 _ENDINGS = ("", ".jsonld", ".json", ".ttl", ".rdf", ".xsl", "/index.jsonld", "/index.json", "/index")
 
@@ -70,6 +72,15 @@ class KeptDocuments:
     def keep(self, url: str, body: bytes) -> bool:
         """Keep a document under one of its URLs; return False if there are too many."""
         return self.is_known(url) or self._write(self._place(url), body)
+
+    def take(self, name: str, body: bytes) -> None:
+        """Take a document, or a note that one is unavailable, that another folder has under this name."""
+        if _NAME.fullmatch(name) and not (self.folder / name).exists():
+            self._write(self.folder / name, body)
+
+    def name(self, url: str, *, is_kept: bool) -> str:
+        """Return the name of the file of a document, or of the note that it is unavailable."""
+        return (self._place(url) if is_kept else self._mark(url)).name
 
     def give_up(self, url: str) -> bool:
         """Note that a document is unavailable, so that no page waits for it; return False if there are too many notes."""

@@ -188,3 +188,40 @@ def test_one_that_does_not_end_when_it_is_asked_is_killed() -> None:
         assert await children.started[0].wait() == -9
 
     run(story)
+
+
+def test_a_child_out_of_reach_is_abandoned_after_its_kill(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its machine is cut off: nobody learns whether the kill arrived."""
+
+    class Unreachable(Pretended):
+        def kill(self) -> None:
+            self.is_terminated = True
+
+    codes: list[int] = []
+
+    def note(ended: Exit) -> Fate:
+        codes.append(ended.code)
+        return Fate.WORKED
+
+    async def story() -> None:
+        children: list[Unreachable] = []
+
+        async def start() -> Unreachable:
+            children.append(Unreachable(len(children), None))
+            return children[-1]
+
+        policy = RestartPolicy(first_pause_s=0.001, stuck_s=0.01, abandons=True)
+        kept = Supervisor("a child", start, note, policy)
+        running = asyncio.create_task(kept.run())
+        await until(lambda: children)
+        kept.watch(1)
+        await asyncio.sleep(0.02)
+        kept.watch(1)
+        assert children[0].is_terminated
+        await until(lambda: len(children) == 2)
+        assert codes == [supervisor.ABANDONED]
+        kept.kill()
+        assert await running
+
+    monkeypatch.setattr(supervisor, "_KILL_S", 0.01)
+    run(story)

@@ -10,7 +10,7 @@ from rdfspider.api import Crawl
 from rdfspider.commands.options import AsJson, Exclude, Folder, Include, SeedsFile
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.status import encode_status
-from rdfspider.crawl.summary import write_links, write_place, write_shards, write_summary
+from rdfspider.crawl.summary import write_links, write_place, write_places, write_shards, write_summary
 from rdfspider.errors import UsageError
 
 filter_app = typer.Typer(
@@ -29,7 +29,13 @@ def status(*, folder: Folder, as_json: AsJson = False) -> None:
     else:
         is_empty = found.state in (RunState.NEW, RunState.UNKNOWN)
         place = () if is_empty else write_place(found, folder)
-        for line in (*write_summary(found), *write_links(found), *write_shards(found, time.time()), *place):
+        for line in (
+            *write_summary(found),
+            *write_links(found),
+            *write_shards(found, time.time()),
+            *write_places(found),
+            *place,
+        ):
             typer.echo(line)
     if found.state == RunState.UNKNOWN:
         raise typer.Exit(1)

@@ -51,6 +51,7 @@ def crawl(
     archive: options.Archive = None,
     index: options.Index = None,
     store: options.Store = None,
+    places: options.Places = None,
     other: options.Settings = None,
     site: options.Serve = False,
     port: options.SitePort = None,
@@ -84,6 +85,7 @@ def crawl(
         "archive.keep": archive,
         "index.enabled": index,
         "index.stores": store,
+        "run.places": places,
     }
     asked: dict[str, Any] = options.name_flags(given) | _split_settings(other or ())
     found = Crawl.create(folder, seeds or (), seeds_file=seeds_file, **asked)

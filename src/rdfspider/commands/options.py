@@ -25,6 +25,7 @@ FLAGS = {
     "archive.keep": "--archive",
     "index.enabled": "--index",
     "index.stores": "--store",
+    "run.places": "--place",
 }
 """The settings that have a flag of their own, so that an error names the flag."""
 _OF_SITE = "A crawl has a site with --serve."
@@ -119,6 +120,14 @@ Index = Annotated[
 Store = Annotated[
     list[str] | None,
     typer.Option(metavar="URL", help="Also send all quads to this SPARQL server; may be repeated."),
+]
+Places = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--place",
+        metavar="ADDRESS=FOLDER",
+        help="Run shards in this folder, reached at this address of the machine, as if on another one; may be repeated.",
+    ),
 ]
 Serve = Annotated[bool, typer.Option("--serve", help="Show it in the browser meanwhile, and afterwards until Ctrl-C.")]
 SitePort = Annotated[int | None, port_option("The site's port; by default 8321 or the next free one.")]

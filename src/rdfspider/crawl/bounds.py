@@ -80,6 +80,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "index.max_lag_s": (1, 86_400),
     "run.group_pages": (1, 32),
     "run.extract_timeout_s": (0.1, 3_600),
+    "run.lease_s": (3, 3_600),
     "extract.max_body_bytes": (1, 2_000_000_000),
     "extract.max_depth": (1, 1_000),
     "extract.transform_seconds": (0.1, 3_600),
@@ -98,6 +99,8 @@ _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhdw]?)")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(?:([kmgt])(i?))?b?", re.IGNORECASE)
 _CONTACT = re.compile(r"https?://[^\s()<>]+|(?:mailto:)?[^\s()<>@]+@[^\s()<>@]+")
+# An address or a name, and an absolute path.
+_PLACE = re.compile(r"[0-9A-Za-z.-]+=/.*")
 _SWITCH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
@@ -242,6 +245,8 @@ def _read_list(setting: Setting, value: object) -> list[str]:
         _check_data_links(entries)
     if setting.name == "fetch.resolve":
         _check_addresses(entries)
+    if setting.name == "run.places":
+        _check_places(entries)
     if setting.kind == SettingKind.FOLDERS and (twice := [entry for entry in entries if entries.count(entry) > 1]):
         raise EntryError(twice[0], describe_allowed(setting))
     return entries
@@ -294,6 +299,12 @@ def _check_addresses(entries: list[str]) -> None:
             read_static_entry(entry)
         except UsageError as error:
             raise EntryError(entry, "PATTERN=ADDRESS[:PORT], such as *.test=127.0.0.1:8085") from error
+
+
+def _check_places(entries: list[str]) -> None:
+    for entry in entries:
+        if not _PLACE.fullmatch(entry):
+            raise EntryError(entry, "ADDRESS=FOLDER with a whole path, such as 127.0.0.2=/disk1/crawl")
 
 
 def _is_storable(text: str) -> bool:

@@ -77,6 +77,13 @@ def check_folder(folder: Path) -> bool:
     return True
 
 
+def identify_crawl(folder: Path) -> str:
+    """Return the identity of a crawl, which stays when its folder is moved or copied."""
+    fixed = read_file(folder).get(FIXED, {})
+    parts = (str(fixed.get(name, "")) for name in ("created", "shards", "suffixes"))
+    return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
+
+
 def is_half_made(folder: Path) -> bool:
     """Whether the making of a crawl was ended, as by a full disk, before there was one."""
     return not (folder / FILE).exists() and {path.name for path in folder.iterdir()} <= _MADE_FIRST

@@ -104,6 +104,12 @@ class Beat(Struct, frozen=True, tag=2):
     """Committed responses with a 2xx status."""
     body_bytes: int = 0
     disk_free_bytes: int = 0
+    disk_total_bytes: int = 0
+    place: str = ""
+    """Where it runs, ADDRESS=FOLDER; empty for the crawl's folder."""
+    place_cpu_percent: float = 0.0
+    """How busy the machine of its place is, in percent of all its cores."""
+    place_cores: int = 0
     counts: dict[str, int] = {}
     """The frontier's counts, by name."""
     is_brief: bool = False

@@ -184,6 +184,46 @@ def forget_run(beat: Beat) -> Beat:
     )
 
 
+class PlaceUse(Struct, frozen=True):
+    """A place where shards run, and what its machine has, by the last beat of one of them."""
+
+    place: str
+    """ADDRESS=FOLDER."""
+    shards: tuple[int, ...]
+    pages: int
+    cpu_percent: float
+    cores: int
+    memory_free_bytes: int
+    memory_total_bytes: int
+    disk_free_bytes: int
+    disk_total_bytes: int
+
+
+def list_places(status: Status) -> list[PlaceUse]:
+    """List the places of shards that are not in the crawl's folder."""
+    by_place: dict[str, list[Beat]] = {}
+    for beat in status.shards:
+        if beat.place:
+            by_place.setdefault(beat.place, []).append(beat)
+    found = []
+    for place, beats in by_place.items():
+        last = max(beats, key=lambda beat: beat.time)
+        found.append(
+            PlaceUse(
+                place,
+                tuple(beat.shard for beat in beats),
+                sum(beat.pages for beat in beats),
+                last.place_cpu_percent,
+                last.place_cores,
+                last.memory_free_bytes,
+                last.memory_total_bytes,
+                last.disk_free_bytes,
+                last.disk_total_bytes,
+            )
+        )
+    return found
+
+
 def end_shards(status: Status) -> Status:
     """Clear what only running processes have, and give all shards the state of the crawl, which is over."""
     return msgspec.structs.replace(

@@ -9,7 +9,7 @@ from pathlib import Path
 from rdfspider.crawl.budgets import BUDGETS, EndReason
 from rdfspider.crawl.folder import DOCUMENTS, read_first_seed
 from rdfspider.crawl.messages import RunState
-from rdfspider.crawl.status import GONE, Status, Totals, count_pages, find_late_links
+from rdfspider.crawl.status import GONE, Status, Totals, count_pages, find_late_links, list_places
 from rdfspider.index.status import IndexState, IndexStatus
 from rdfspider.vocabulary.names import shorten_iri
 
@@ -180,6 +180,18 @@ def write_shards(status: Status, now: float) -> list[str]:
         f"{'' if status.is_over else f'CPU {beat.cpu_percent:.0f} %, {beat.connections} connections, '}"
         f"{beat.pages:,} pages, {max(0.0, now - beat.time):.0f} s ago"
         for beat in status.shards
+    ]
+
+
+def write_places(status: Status) -> list[str]:
+    """Describe each place where shards run in one line, without its processors if the crawl is over."""
+    return [
+        f"place       {use.place}: {'shard' if len(use.shards) == 1 else 'shards'} {', '.join(map(str, use.shards))}, "
+        f"{use.pages:,} pages, "
+        f"{'' if status.is_over else f'CPU {use.cpu_percent:.0f} % of {use.cores} cores, '}"
+        f"{use.memory_free_bytes / 1e9:,.1f} of {use.memory_total_bytes / 1e9:,.1f} GB memory free, "
+        f"{use.disk_free_bytes / 1e9:,.1f} of {use.disk_total_bytes / 1e9:,.1f} GB disk free"
+        for use in list_places(status)
     ]
 
 

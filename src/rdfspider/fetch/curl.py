@@ -163,6 +163,7 @@ class Handle:
         self.lines: list[bytes] = []
         self.keeps: Callable[[str], bool] | None = None
         self.patience_s: Callable[[], float] | None = None
+        self.before_sending: Callable[[], None] | None = None
         self.address = ""
         self.is_vetted = False
         self.url = ""
@@ -194,6 +195,7 @@ class Handle:
         """Set what is specific to this exchange; `headers` are those of the request, safe to send."""
         self.url, self.address, self.is_vetted = request.url, request.address, request.is_vetted
         self.keeps, self.patience_s = request.keeps, request.patience_s
+        self.before_sending = request.before_sending
         limit_bytes = request.max_body_bytes
         self.body.limit_bytes = self._config.max_body_bytes if limit_bytes is None else limit_bytes
         self.started = self.silent_since = self.window_start = time.monotonic()
@@ -334,6 +336,8 @@ class Handle:
             self.end = FailureCode.RESET
             return int(pycurl.PREREQFUNC_ABORT)
         self.has_asked = True
+        if self.before_sending is not None:
+            self.before_sending()
         return int(pycurl.PREREQFUNC_OK)
 
     def _note_socket(self, descriptor: int, purpose: int) -> int:

@@ -109,7 +109,8 @@ class Fetcher:
     `pace` sets the wait after a robots.txt that cannot be fetched, and between its redirects. `kept_bytes` returns the size
     of fetched bodies that are still held; they count towards the same limit as those in flight. `wanted_types` are media
     types, with `*` as a wildcard, that are kept although they normally are not, because a user's transform reads them.
-    `patience_s` returns for how long an exchange outside of the slow lane may yield little.
+    `patience_s` returns for how long an exchange outside of the slow lane may yield little. `before_sending` is called before
+    each request is sent.
     """
 
     def __init__(
@@ -123,6 +124,7 @@ class Fetcher:
         nameservers: tuple[str, ...] = (),
         kept_bytes: Callable[[], int] = lambda: 0,
         patience_s: Callable[[], float] | None = None,
+        before_sending: Callable[[], None] | None = None,
     ) -> None:
         self._shortages = Shortages()
         self.resolver = Resolver(config, clock, nameservers, self._shortages)
@@ -134,6 +136,7 @@ class Fetcher:
         self._clock = clock
         self._pace = pace
         self._patience_s = patience_s
+        self._before_sending = before_sending
         self._wanted_types = tuple(name.lower() for name in wanted_types)
         self._judge_known_type = lru_cache(maxsize=1024)(self._judge_type)
 
@@ -250,6 +253,7 @@ class Fetcher:
             keeps,
             is_vetted=self.resolver.is_static(host),
             patience_s=None if lane == Lane.SLOW else self._patience_s,
+            before_sending=self._before_sending,
         )
         exchange = await transport.get(request)
         is_unconnected = isinstance(exchange, Failure) and exchange.code in _UNCONNECTED

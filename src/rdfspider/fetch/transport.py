@@ -29,6 +29,8 @@ class Request(NamedTuple):
     patience_s: Callable[[], float] | None = None
     """Returns for how long the exchange may yield little, as others wait for its connection; infinity if none does. None lets it
     take as long as the settings allow."""
+    before_sending: Callable[[], None] | None = None
+    """Called when the connection is open and the request is about to be sent."""
 
 
 class Transport(Protocol):

@@ -7,6 +7,7 @@ import asyncio
 import gc
 import logging
 import signal
+import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -82,6 +83,18 @@ class ModuleProcess:
         """Kill the child."""
         with suppress(ProcessLookupError):
             self._process.kill()
+
+
+def start_beside(module: str, order: bytes) -> "subprocess.Popen[bytes]":
+    """Start a process that runs beside a crawl, without a loop that watches it. It has its order on stdin, which stays open: when
+    that closes, it knows that this process is gone. Its first words are on stdout."""
+    command = (sys.executable, "-P", "-c", _SCRIPT, module)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin is not None
+    with suppress(OSError):  # It may have just died.
+        process.stdin.write(order)
+        process.stdin.flush()
+    return process
 
 
 def begin_module_process() -> None:

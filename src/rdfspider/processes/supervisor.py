@@ -15,6 +15,10 @@ from typing import NamedTuple, Protocol
 _log = logging.getLogger(__name__)
 
 _POLL_S = 0.1
+# How long after its kill a child whose end is not known is abandoned.
+_KILL_S = 2.0
+ABANDONED = 255
+"""The exit code of a child that is out of reach."""
 
 
 class SupervisedChild(Protocol):
@@ -51,6 +55,9 @@ class RestartPolicy:
     """A child that fails this many times in a row is given up."""
     stuck_s: float = 120.0
     """A child that gives no sign of life for this long is killed. Children give one every second."""
+    abandons: bool = False
+    """Whether a killed child is given up if its end is not known soon, as its machine may be out of reach. Only for children that
+    end by themselves within `stuck_s` of silence."""
 
 
 class Fate(Enum):
@@ -95,6 +102,8 @@ class Supervisor:
         self._is_stuck = False
         self._last_sign: object = None
         self._heard_at = 0.0
+        self._lost: asyncio.Future[int] | None = None
+        """Done when the child is abandoned."""
 
     @property
     def pid(self) -> int | None:
@@ -135,7 +144,7 @@ class Supervisor:
         if silent_s > self._policy.stuck_s and not self._is_stuck:
             _log.warning("%s has not been heard for %g s; it is started again", self._name, self._policy.stuck_s)
             self._is_stuck = True
-            self._child.kill()
+            self._kill(self._child)
         return silent_s
 
     def stop(self) -> None:
@@ -147,7 +156,7 @@ class Supervisor:
         self.stop()
         self._is_killed = True
         if self._child is not None:
-            self._child.kill()
+            self._kill(self._child)
 
     async def terminate(self, patience_s: float) -> None:
         """Ask the child to end, and start no other; if it takes longer than `patience_s`, it is killed."""
@@ -159,25 +168,45 @@ class Supervisor:
             self._child.terminate()
         while self._child is not None:
             if time.monotonic() > end:
-                self._child.kill()
+                self._kill(self._child)
             await asyncio.sleep(_POLL_S)
 
     async def _run_child(self) -> int:
         self._is_stuck = False
         self._last_sign = None
+        self._lost = asyncio.get_running_loop().create_future()
         self._child = await self._start()
         try:
             if self._is_killed:
-                self._child.kill()
-            return await self._child.wait()
+                self._kill(self._child)
+            return await self._wait(self._child, self._lost)
         except BaseException:
             self._child.kill()
             raise
         finally:
             self._child = None
 
+    def _kill(self, child: SupervisedChild) -> None:
+        child.kill()
+        if self._policy.abandons and self._lost is not None:
+            asyncio.get_running_loop().call_later(_KILL_S, _abandon, self._lost)
+
+    async def _wait(self, child: SupervisedChild, lost: "asyncio.Future[int]") -> int:
+        """Return the exit code of a child, or `ABANDONED` if it was killed and its end cannot be learnt."""
+        ended = asyncio.ensure_future(child.wait())
+        try:
+            await asyncio.wait([ended, lost], return_when=asyncio.FIRST_COMPLETED)
+            return ended.result() if ended.done() else lost.result()
+        finally:
+            ended.cancel()
+
     async def _sleep(self, seconds: float) -> None:
         """Wait, unless the child is not to be restarted."""
         end = time.monotonic() + seconds
         while time.monotonic() < end and not self._is_stopping:
             await asyncio.sleep(min(_POLL_S, seconds))
+
+
+def _abandon(lost: "asyncio.Future[int]") -> None:
+    if not lost.done():
+        lost.set_result(ABANDONED)

@@ -12,6 +12,7 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +20,7 @@ import msgspec
 
 from rdfspider.config import Config
 from rdfspider.crawl.budgets import SIGNAL_REASONS, EndReason, list_limits
-from rdfspider.crawl.folder import CONTROL, advise_doctor, frontier_folder, make_change
+from rdfspider.crawl.folder import CONTROL, DOCUMENTS, advise_doctor, frontier_folder, make_change, read_seeds
 from rdfspider.crawl.history import Recorder
 from rdfspider.crawl.lives import begin_life
 from rdfspider.crawl.messages import Command, CommandAnswer, CommandName, RunState
@@ -35,12 +36,14 @@ from rdfspider.crawl.status import (
 )
 from rdfspider.disk import write_atomically
 from rdfspider.errors import UsageError
+from rdfspider.linked_documents import KeptDocuments
 from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, SupervisedChild, Supervisor
 from rdfspider.run.index_watch import IndexWatch
+from rdfspider.run.mirror import Mirror
 from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, Outgoing
 from rdfspider.run.peers.messages import Control, ControlCommand
-from rdfspider.run.runners.local import LocalRunner, remove_old_sockets
+from rdfspider.run.runners.local import make_local_runner, remove_old_sockets
 from rdfspider.run.runners.runner import Runner, ShardExit, ShardOrder
 
 _log = logging.getLogger(__name__)
@@ -52,6 +55,8 @@ _FINISH_POLL_S = 0.1
 # time limit is told to leave; and how long the indexer may take for that. Together they are less than the ten seconds of a stop.
 _STOP_S = 6.0
 _LEAVE_S = 3.0
+# How long the last facts of shards in other places may take to be copied, where nobody waits for the end.
+_MIRROR_S = 600.0
 # For shards that die before their first message.
 _RESTARTS = RestartPolicy()
 
@@ -64,7 +69,7 @@ def run_crawl(
     Without a runner, the shards run on this machine."""
     on_progress = on_progress or (lambda status: None)
     remove_old_sockets(folder / CONTROL)
-    runner = runner or LocalRunner(config.crawl.shards)
+    runner = runner or make_local_runner(folder, config)
     try:
         coordination = _Coordination(folder, config, runner, on_progress)
         status = run_until_end(coordination.run, coordination.signals)
@@ -74,12 +79,22 @@ def run_crawl(
     return status
 
 
+def _adapt_restarts(lease_s: float, config: Config) -> RestartPolicy:
+    """Where shards have leases, one that is silent for its term and the longest pause between two requests to a host asks nobody
+    any more, whether it can be reached or not. Hosts that its successor knows get their full pause from it."""
+    if not lease_s:
+        return _RESTARTS
+    pace_s = max(config.frontier.delay_s, config.frontier.ip_delay_s)
+    return replace(_RESTARTS, stuck_s=lease_s + pace_s, abandons=True)
+
+
 class _Coordination:
     def __init__(self, folder: Path, config: Config, runner: Runner, on_progress: Callable[[Status], None]) -> None:
         self._folder = folder
         self._config = config
         self._runner = runner
         self._on_progress = on_progress
+        self._restarts = _adapt_restarts(runner.lease_s, config)
         previous = read_status(folder)
         if previous.state == RunState.UNKNOWN:
             _log.warning(
@@ -88,16 +103,24 @@ class _Coordination:
         self._previous = tuple(map(forget_run, previous.shards))
         self._spent_s = previous.elapsed_s
         self._started = time.time()
+        self._earliest_start = self._find_earliest_start(previous)
         self._speed = Speed()
         self._history = Recorder(folder)
         known_bytes = {beat.shard: beat.fetched_bytes for beat in self._previous}
         self._coordinator = Coordinator(config.crawl.shards, config.crawl, self._spent_s, known_bytes)
-        self._hub = CoordinatorHub(self._coordinator, runner.addresses.coordinator, self._on_heard, self._change)
+        self._hub = CoordinatorHub(
+            *(self._coordinator, runner.control, self._on_heard, self._change),
+            shard_address=runner.addresses.coordinator,
+            keys=runner.keys.of_coordinator() if runner.keys else None,
+        )
         self._shards = [self._make_supervisor(number) for number in range(config.crawl.shards)]
         self._started_shards: set[int] = set()
         """Shards that have been started in this run."""
         self._refused: set[int] = set()
         """Shards whose frontier has refused the epoch that was given last."""
+        self._mirror: Mirror | None = None
+        if runner.has_places and runner.keys is not None:
+            self._mirror = Mirror(folder, config.crawl.shards, runner.keys.of_coordinator())
         self._index = IndexWatch(folder, config) if config.index.enabled else None
         self._ended_at: float | None = None
         """When the crawl was found to be over, by the monotonic clock; None before."""
@@ -117,11 +140,13 @@ class _Coordination:
         ticks = asyncio.create_task(self._tick())
         ticks.add_done_callback(self._end_without_ticks)
         try:
-            address = self._runner.addresses.coordinator
-            write_atomically(self._folder / CONTROL, f"{address}\n".encode(), durable=False)
+            write_atomically(self._folder / CONTROL, f"{self._runner.control}\n".encode(), durable=False)
             self.signals.listen()
             indexing = asyncio.create_task(self._keep_index())
+            if self._mirror is not None:
+                self._mirror.start()
             await asyncio.gather(*map(self._keep_shard, range(len(self._shards))))
+            await self._finish_mirror()
             await self._finish_index(indexing)
         finally:
             if self._index is not None:
@@ -150,17 +175,30 @@ class _Coordination:
         crawl = self._config.crawl
         change = Control(ControlCommand.FILTERS, include=crawl.include, exclude=crawl.exclude)
         if command.command == CommandName.ADD_SEEDS:
-            change = Control(ControlCommand.SEEDS)
+            new = tuple(read_seeds(self._folder)[-count:]) if count and self._runner.has_places else ()
+            change = Control(ControlCommand.SEEDS, additions=new)
         return CommandAnswer(True, count=count), self._coordinator.announce(change) if count else []
+
+    def _find_earliest_start(self, previous: Status) -> float:
+        """Return when shards may be started, in seconds since 1970: if the last run was killed, its shards may live on for their
+        leases."""
+        if not self._runner.lease_s or previous.state not in (RunState.DIED, RunState.UNKNOWN):
+            return 0.0
+        wait_s = self._restarts.stuck_s
+        return min(previous.updated or self._started, self._started) + wait_s
 
     def _make_supervisor(self, number: int) -> Supervisor:
         start, judge = partial(self._start_shard, number), partial(self._judge_exit, number)
-        return Supervisor(f"shard {number}", start, judge, _RESTARTS)
+        return Supervisor(f"shard {number}", start, judge, self._restarts)
 
     async def _keep_shard(self, number: int) -> None:
         """Keep a shard alive until the crawl ends; if that fails, end the crawl."""
+        while not self._coordinator.ended and time.time() < self._earliest_start:
+            await asyncio.sleep(_FINISH_POLL_S)
         if not await self._shards[number].run():
-            self._end_with(f"shard {number} cannot be started: it has failed {_RESTARTS.max_failures} times in a row")
+            self._end_with(
+                f"shard {number} cannot be started: it has failed {self._restarts.max_failures} times in a row"
+            )
 
     async def _start_shard(self, number: int) -> SupervisedChild:
         is_again = number in self._started_shards
@@ -169,7 +207,9 @@ class _Coordination:
         last = self._coordinator.beats.get(number, earlier)
         life = begin_life(self._folder, number, last, is_refused=number in self._refused)
         self._refused.discard(number)
-        order = ShardOrder(number, self._folder, self._runner.addresses, self._config, is_again, *life)
+        self._coordinator.note_start(number, life.epoch)
+        addresses = self._runner.addresses._replace(coordinator=self._hub.shard_address)
+        order = ShardOrder(number, self._folder, addresses, self._config, is_again, *life, has_run=last is not None)
         return await self._runner.start(order)
 
     def _judge_exit(self, number: int, ended: Exit) -> Fate:
@@ -206,6 +246,12 @@ class _Coordination:
             self._end_with(self._index.error)
         elif self._index.error:
             _log.warning("the crawl goes on without its index; bring it up to date later, with `rdfspider index`")
+
+    async def _finish_mirror(self) -> None:
+        """Copy the last facts of shards in other places; after a stop only for a moment."""
+        if self._mirror is not None:
+            patience_s = _LEAVE_S if self._is_cut_short() or self._is_time_over() else _MIRROR_S
+            await asyncio.to_thread(self._mirror.finish, patience_s)
 
     async def _finish_index(self, indexing: asyncio.Task[None]) -> None:
         """Let the indexer index the rest if the crawl has ended by itself; after its time limit only for a moment, and otherwise
@@ -261,6 +307,7 @@ class _Coordination:
             self._hub.tick()
             self._stop_supervisors()
             self._watch_shards()
+            self._runner.tend()
             if self._index is not None:
                 self._index.look()
                 self._hub.send(self._coordinator.slow(self._index.find_slow_reason()))
@@ -281,7 +328,11 @@ class _Coordination:
             self._end_with(f"what watched it failed: {str(error) or type(error).__name__}")
 
     def _on_heard(self) -> None:
-        """Write the status when the state changes: a user who pauses the crawl must not read the status of a second ago."""
+        """Store documents that shards have fetched elsewhere, and write the status when the state changes: a user who pauses the
+        crawl must not read the status of a second ago."""
+        while self._coordinator.documents:
+            name, body = self._coordinator.documents.pop()
+            KeptDocuments(self._folder / DOCUMENTS).take(name, body)
         self._stop_supervisors()
         if self._coordinator.state != self._written_state:
             self._write_present()

@@ -263,6 +263,9 @@ class Condition(NamedTuple):
     archive_bytes: int = 0
     """The length of the archive."""
     disk_free_bytes: int = 0
+    disk_total_bytes: int = 0
+    place: str = ""
+    """Where the shard runs; empty for the crawl's folder."""
     links: tuple[LinksTo, ...] = ()
     """The links for other shards."""
     is_brief: bool = False
@@ -291,6 +294,10 @@ def make_beat(number: int, frontier: Frontier, meter: Meter, data_counts: DataCo
         pages=counts.pages,
         body_bytes=counts.body_bytes,
         disk_free_bytes=condition.disk_free_bytes,
+        disk_total_bytes=condition.disk_total_bytes,
+        place=condition.place,
+        place_cpu_percent=psutil.cpu_percent(),
+        place_cores=os.cpu_count() or 1,
         counts=msgspec.structs.asdict(counts),
         numbered=frontier.numbered,
         queued={str(priority): count for priority, count in enumerate(frontier.queued) if count},

@@ -68,9 +68,12 @@ class Contexts:
         domain_of: Callable[[str], str],
         *,
         attempts: int = 0,
+        share: Callable[[str, bytes], None] | None = None,
     ) -> None:
         """`discover` schedules URLs at once, here or at another shard; `domain_of` gives the registrable domain of a host. A page
-        that waited in vain is fetched again up to `attempts` times, as long as the context may still come."""
+        that waited in vain is fetched again up to `attempts` times, as long as the context may still come. `share` sends new
+        files to shards that have other folders; None if all share one."""
+        self._share = share
         self.documents = documents
         """The contexts that all shards share."""
         self._discover = discover
@@ -135,7 +138,7 @@ class Contexts:
     def take_found(self, page: Page, media_type: str) -> None:
         """Store a page that is nothing but a context, so that it is not requested again."""
         if media_type in _JSON and len(page.body) <= MAX_CONTEXT_BYTES and is_context(page.body, is_alone=True):
-            self.documents.keep(page.url, page.body)
+            self._store(page.url, page.body)
             self._tell()
 
     def lead(self, lease: Lease, found: Sequence[Discovered]) -> Sequence[Discovered]:
@@ -152,15 +155,28 @@ class Contexts:
         """Take the outcome of a lease: if it was for a context that is unavailable, no shard waits for it any longer."""
         if lease.found_as == Way.CONTEXT and verdict.is_final and not found:
             for url in (lease.url, *lease.chain):
-                if not self.documents.give_up(url):
+                if not self._store(url, None):
                     self._given_up.add(url)
             self._tell()
 
     def _keep(self, lease: Lease, body: bytes) -> None:
         for url in (lease.url, *lease.chain):
-            if not self.documents.keep(url, body):
+            if not self._store(url, body):
                 self._given_up.add(url)
         self._tell()
+
+    def take_shared(self, name: str, body: bytes) -> None:
+        """Take a file that another shard has stored."""
+        self.documents.take(name, body)
+        self._tell()
+
+    def _store(self, url: str, body: bytes | None) -> bool:
+        """Store a document, or without a body that it is unavailable; False if there are too many."""
+        is_new = self._share is not None and not self.documents.is_known(url)
+        is_stored = self.documents.give_up(url) if body is None else self.documents.keep(url, body)
+        if self._share is not None and is_new and is_stored:
+            self._share(self.documents.name(url, is_kept=body is not None), body or b"")
+        return is_stored
 
     def _find_missing(self, wanted: Iterable[str]) -> list[str]:
         """Return the URLs of the contexts that may still come."""

@@ -7,8 +7,9 @@ nothing here needs a lock.
 
 import asyncio
 import os
+import shutil
 
-from rdfspider.crawl.folder import frontier_folder, read_seeds, shard_folder
+from rdfspider.crawl.folder import add_seeds, frontier_folder, read_seeds, shard_folder
 from rdfspider.crawl.messages import RunState
 from rdfspider.discover.filters import Filters
 from rdfspider.discover.scope import Router, Scope
@@ -64,9 +65,16 @@ class Shard:
             is_idle=self._is_idle,
             wake=self._wake_up,
             note=committer.note,
+            on_document=lambda name, body: self._visits.take_document(name, body),
         )
         additions = tuple(committer.scope_additions)
-        self._peers = Peers(number, order.addresses, frontier, config, handlers, scope=additions, clock=clock)
+        self._peers = Peers(
+            *(number, order.addresses, frontier, config, handlers),
+            scope=additions,
+            clock=clock,
+            keys=order.keys,
+            lease_s=order.lease_s,
+        )
         parts = ShardParts(order, domains, clock, meter, frontier, scope, router, committer, self._peers)
         self._visits = Visits(parts, self._wake_up, self._note_failure)
         self._changes = LiveChanges(
@@ -74,10 +82,13 @@ class Shard:
             scope,
             router,
             committer.turn,
-            read_seeds=lambda: read_seeds(folder),
+            read_seeds=self._read_seeds,
             should_stop=lambda: self._is_stopping,
             on_end=self._note_failure,
         )
+        self._disk_bytes = shutil.disk_usage(folder).total
+        self._new_seeds: list[str] = []
+        """Seeds that are not in this shard's folder yet; only if that is not the crawl's."""
         warc = shard_folder(folder, number) / WARC
         self._retelling = Retelling(
             number, warc, config.crawl, domains, frontier, scope, committer.note, self._note_failure
@@ -172,7 +183,7 @@ class Shard:
     def _may_lease(self) -> bool:
         config = self._order.config
         return (
-            self._peers.coordinator.welcome.is_set()
+            self._peers.coordinator.may_fetch
             and not (self._is_paused or self._is_stopping or self._slowed or self._visits.shortage)
             and len(self._visits) < _VISITS_PER_CONNECTION * config.fetch.connections
             and self._committer.waiting < _WAITING_GROUPS * config.run.group_pages
@@ -217,8 +228,16 @@ class Shard:
                 self._scope.change_filters(Filters(control.include, control.exclude))
                 self._changes.note()
             case ControlCommand.SEEDS:
+                self._new_seeds += control.additions
                 self._changes.note_seeds()
         self._wake.set()
+
+    def _read_seeds(self) -> list[str]:
+        """Return the seeds, in a thread; those that were sent are stored first."""
+        new, self._new_seeds = self._new_seeds, []
+        if new and self._order.parcel is not None:
+            add_seeds(self._order.folder, new)
+        return read_seeds(self._order.folder)
 
     def _after_commit(self) -> None:
         """Continue with what a durable group makes possible: its memory is free, and the scope may be wider."""
@@ -294,6 +313,8 @@ class Shard:
             self._visits.open_connections,
             self._store.archive_bytes,
             self._store.free_bytes,
+            self._disk_bytes,
+            self._order.parcel.place if self._order.parcel else "",
             self._peers.list_links(),
         )
 

@@ -19,6 +19,7 @@ from rdfspider.frontier.entries import StaleLifeError
 from rdfspider.frontier.store import is_damage, is_disk_error
 from rdfspider.processes.module_process import begin_module_process, calm_collector
 from rdfspider.run.commits import check_disk
+from rdfspider.run.runners.places import Parcel, enter_place, unpack_files
 from rdfspider.run.runners.runner import ShardExit, ShardOrder
 from rdfspider.run.shard import Shard
 
@@ -121,9 +122,18 @@ async def _run(order: ShardOrder) -> None:
         os._exit(_report(order, error))
 
 
+def _enter_place(order: ShardOrder, parcel: Parcel) -> ShardOrder:
+    """Return the order for a shard whose folder looks like the crawl's."""
+    must_find = order.has_run and not order.config.run.replace_lost
+    root = enter_place(order.folder, parcel, order.number, order.epoch, must_find=must_find)
+    return order._replace(folder=root, config=unpack_files(root, parcel, order.config))
+
+
 async def _open_and_run(order: ShardOrder) -> None:
     _leave_without_parent(order)
-    if not order.config.run.replace_lost:
+    if order.parcel is not None:
+        order = _enter_place(order, order.parcel)
+    elif not order.config.run.replace_lost:
         check_disk(order.folder, order.number)
     domains = load_domains(order.folder, order.config.crawl.shards)
     try:

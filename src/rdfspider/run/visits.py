@@ -95,6 +95,7 @@ class Visits:
             wanted_types=tuple(transform.media_type for transform in config.extract.transforms),
             kept_bytes=self._count_kept_bodies,
             patience_s=lambda: self._admission.patience_s(),
+            before_sending=parts.peers.coordinator.check_life if order.lease_s else None,
         )
         self._admission = Admission(
             parts.peers.gate,
@@ -109,6 +110,7 @@ class Visits:
             parts.committer.discover,
             parts.domains.domain,
             attempts=config.frontier.attempts,
+            share=parts.peers.coordinator.share_document if order.parcel is not None else None,
         )
         self._extractor = Extractor(
             shard_folder(order.folder, order.number),
@@ -169,6 +171,10 @@ class Visits:
         for visit in self._waiting:
             if visit is not None:
                 visit.cancel()
+
+    def take_document(self, name: str, body: bytes) -> None:
+        """Take a context that another shard has fetched."""
+        self._contexts.take_shared(name, body)
 
     def go_on(self) -> None:
         """Allow pages to wait for contexts again, after `cancel_waiting`."""

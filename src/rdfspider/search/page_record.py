@@ -5,9 +5,10 @@ The index knows where the log has the page's outcome. A page of an imported file
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -19,10 +20,11 @@ from rdfspider.archive.reader import MAX_BODY_BYTES, Archived, read_capture
 from rdfspider.archive.segments import parse_name
 from rdfspider.archive.warc_file import Damage, WarcFile
 from rdfspider.config import ExtractConfig
-from rdfspider.errors import UnreadableError, UsageError
+from rdfspider.errors import AwayError, UnreadableError, UsageError
 from rdfspider.index.layout import IndexPaths, advise_rebuild
 from rdfspider.index.ledger.reader import PageEntry, open_ledger
 from rdfspider.index.log.foreign import read_foreign_outcome
+from rdfspider.places.client import fetch_record
 from rdfspider.records import Capture, Problem
 from rdfspider.urls import normalise_url
 from rdfspider.vocabulary.terms import replace_surrogates
@@ -127,6 +129,9 @@ def _read_entry(folder: Path, entry: PageEntry, config: ExtractConfig | None, ma
 def read_copy(payload: Payload, limit: int = MAX_BODY_BYTES) -> Capture | None:
     """Read the archived response, with the body cut to `limit` bytes plus one if there are more; None if there is none.
     Raise UnreadableError if it cannot be read."""
+    if not payload.path.exists() and (elsewhere := _fetch_elsewhere(payload)):
+        with elsewhere as moved:
+            return read_copy(moved, limit)
     with WarcFile(payload.path) as archive:
         if payload.offset >= archive.size:
             raise UnreadableError(f"{payload.path} ends before {payload.offset}, where the page should be")
@@ -135,6 +140,28 @@ def read_copy(payload: Payload, limit: int = MAX_BODY_BYTES) -> Capture | None:
     if isinstance(found, Damage):
         raise UnreadableError(f"{payload.path} at {found.offset} cannot be read: {found.reason}")
     return found.capture if found else None
+
+
+@contextmanager
+def _lend_file(record: bytes) -> Iterator[Payload]:
+    with NamedTemporaryFile(suffix=".warc.gz") as file:
+        file.write(record)
+        file.flush()
+        yield Payload(Path(file.name), 0)
+
+
+def _fetch_elsewhere(payload: Payload) -> AbstractContextManager[Payload] | None:
+    """Return the response of a shard that keeps its bodies in another place; None if it is not there, either."""
+    shard = payload.path.parent.parent
+    if not shard.name.isdecimal():
+        return None
+    try:
+        found = fetch_record(shard.parent.parent, int(shard.name), payload.path.name, payload.offset)
+    except AwayError as error:
+        raise UnreadableError(str(error)) from error
+    if isinstance(found, bytes):
+        return _lend_file(found)
+    return nullcontext(Payload(found, payload.offset)) if found is not None and found.exists() else None
 
 
 def forbids_copy(directives: str) -> bool:

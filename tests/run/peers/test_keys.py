@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rdfspider import UsageError
-from rdfspider.run.peers.keys import load_keys
+from rdfspider.places.keys import load_keys
 
 
 def test_keys_are_made_once_and_only_their_owner_reads_them(tmp_path: Path) -> None:

@@ -22,6 +22,10 @@ class TcpRunner:
             f"tcp://127.0.0.1:{coordinator}",
             tuple(f"tcp://127.0.0.{2 + number}:{port}" for number, port in enumerate(ports)),
         )
+        self.control = self.addresses.coordinator
+        self.keys = None
+        self.lease_s = 0.0
+        self.has_places = False
         self.started: list[int] = []
         self.is_closed = False
 
@@ -29,6 +33,9 @@ class TcpRunner:
         self.started.append(order.number)
         order = order._replace(parent_pid=os.getpid())
         return await ModuleProcess.start("rdfspider.run.shard_process", pickle.dumps(order))
+
+    def tend(self) -> None:
+        pass
 
     def close(self) -> None:
         self.is_closed = True

@@ -10,10 +10,12 @@ from typing import Self
 from rdfspider.archive.segments import COMMITTED_NAME
 from rdfspider.config import Config
 from rdfspider.crawl.folder import advise_doctor, frontier_folder, is_in_use, shard_folder
+from rdfspider.crawl.reports.remote_frontiers import RemoteFrontier
 from rdfspider.errors import UnreadableError, UsageError
 from rdfspider.frontier.entries import HostEntry, UrlEntry
 from rdfspider.frontier.keys import UrlIds
 from rdfspider.frontier.reader import ORDERS, FrontierReader, open_reader
+from rdfspider.places.client import PlaceClient, open_client
 
 SORTS = (*ORDERS, "wait")
 """The sort orders of hosts."""
@@ -27,7 +29,7 @@ class Frontiers:
     def __init__(self, folder: Path, config: Config) -> None:
         self.folder = folder
         self.config = config
-        self._readers: dict[int, FrontierReader | None] = {}
+        self._readers: dict[int, FrontierReader | RemoteFrontier | None] = {}
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -44,20 +46,25 @@ class Frontiers:
         """Close all readers."""
         self._open.close()
 
-    def of(self, shard: int) -> FrontierReader | None:
-        """Return the reader of a shard's frontier; None if the shard has none yet."""
+    def of(self, shard: int) -> FrontierReader | RemoteFrontier | None:
+        """Return the reader of a shard's frontier; None if the shard has none yet. AwayError if it is in another place, and
+        that cannot be reached."""
         if shard not in self._readers:
-            reader = open_reader(
-                frontier_folder(self.folder, shard), self.config, shard, is_used=is_in_use(self.folder)
-            )
+            place = open_client(self.folder, shard)
+            if isinstance(place, PlaceClient):
+                self._readers[shard] = remote = RemoteFrontier(place, shard)
+                self._open.callback(remote.close)
+                return remote
+            is_used = place is None and is_in_use(self.folder)
+            reader = open_reader(frontier_folder(place or self.folder, shard), self.config, shard, is_used=is_used)
             self._readers[shard] = self._open.enter_context(reader) if reader else None
-            has_archive = (shard_folder(self.folder, shard) / "warc" / COMMITTED_NAME).exists()
+            has_archive = (shard_folder(place or self.folder, shard) / "warc" / COMMITTED_NAME).exists()
             if reader and reader.is_empty and has_archive:
                 # RocksDB takes a list of files that was cut off for that of a new database.
                 raise UnreadableError(f"{frontier_folder(self.folder, shard)} has lost all its rows")
         return self._readers[shard]
 
-    def all(self) -> list[FrontierReader]:
+    def all(self) -> list[FrontierReader | RemoteFrontier]:
         """Return the readers of all shards that have a frontier."""
         return [reader for shard in range(self.config.crawl.shards) if (reader := self.of(shard))]
 

@@ -27,6 +27,7 @@ from rdfspider.crawl.reports.explanations import (
     write_robots,
 )
 from rdfspider.crawl.reports.frontiers import Frontiers
+from rdfspider.crawl.reports.remote_frontiers import RemoteFrontier
 from rdfspider.crawl.seeds import has_scheme, normalise_seed
 from rdfspider.crawl.status import read_status
 from rdfspider.crawl.summary import write_state
@@ -63,7 +64,7 @@ def explain_url(frontiers: Frontiers, text: str) -> Explanation:
 
 
 def _find_entry(
-    reader: FrontierReader | None, url: str, has_scheme: bool, dropped: tuple[str, ...]
+    reader: FrontierReader | RemoteFrontier | None, url: str, has_scheme: bool, dropped: tuple[str, ...]
 ) -> tuple[str, UrlEntry | None]:
     """Find the entry of a URL as given, without the parameters that links lose, or with http if no scheme was given; return it
     with its URL, or None with the URL that a link would lead to."""

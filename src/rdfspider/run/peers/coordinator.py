@@ -20,8 +20,8 @@ from rdfspider.config import CrawlConfig
 from rdfspider.crawl.budgets import EndReason, Used, find_reached
 from rdfspider.crawl.messages import CHANGES, DISPLAYED, RUN_COUNTS, Beat, Command, CommandAnswer, CommandName, RunState
 from rdfspider.frontier.clock import Clock
+from rdfspider.places.keys import ProcessKeys
 from rdfspider.run.peers.gatekeeper import Gatekeeper
-from rdfspider.run.peers.keys import ProcessKeys
 from rdfspider.run.peers.line import Line, Parcel
 from rdfspider.run.peers.messages import (
     UNREADABLE,
@@ -31,6 +31,8 @@ from rdfspider.run.peers.messages import (
     ControlCommand,
     CoordinatorBatch,
     CoordinatorMessage,
+    Document,
+    DocumentStored,
     Heard,
     Permits,
     PermitsReturned,
@@ -50,6 +52,8 @@ _log = logging.getLogger(__name__)
 
 # A round that is not answered within this time is given up; the next beats start another.
 _ROUND_S = 10.0
+# Documents that are sent again to shards that arrive later; others are fetched again at need.
+_RECENT_DOCUMENT_BYTES = 16 * 1024 * 1024
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(ShardBatch)
@@ -85,6 +89,10 @@ class Coordinator:
         self._scope: dict[str, None] = {}
         self._changes: dict[ControlCommand, Control] = {}
         """The last change of each kind in this run."""
+        self.documents: list[tuple[str, bytes]] = []
+        """Documents that shards have fetched, by file name; the reader stores and removes them."""
+        self._recent_documents: list[Document] = []
+        """Those of this run, for shards that are just being started."""
         self._permits = PermitBook(config.pages, shards)
         self._round = 0
         self._round_started = 0.0
@@ -153,6 +161,8 @@ class Coordinator:
         if self._epochs.get(message.shard) != message.epoch:
             return []
         match message:
+            case DocumentStored():
+                return self._pass_on_document(message)
             case ScopeFound():
                 return self._widen_scope(message.additions)
             case Beat():
@@ -204,6 +214,9 @@ class Coordinator:
     def announce(self, change: Control) -> Outgoing:
         """Tell all shards, including those that arrive later, that seeds or filters have changed, so there may be new work."""
         self._end_rounds()
+        if change.command == ControlCommand.SEEDS and (before := self._changes.get(change.command)):
+            # A shard that is being started has missed the earlier ones, too.
+            change = msgspec.structs.replace(change, additions=before.additions + change.additions)
         self._changes[change.command] = change
         return self._tell_all(change)
 
@@ -240,9 +253,17 @@ class Coordinator:
         if missed := tuple(addition for addition in self._scope if addition not in known):
             outgoing.append((shard, Control(ControlCommand.SCOPE, additions=missed)))
         outgoing += [(shard, change) for change in self._changes.values()]
+        outgoing += [(shard, document) for document in self._recent_documents]
         outgoing += [*self._widen_scope(arrival.scope), *self._give_permits(), *self._check_limits()]
         # The shard starts visits when it receives this, so it must follow every message that may prevent them.
         return [*outgoing, (shard, Welcome(arrival.epoch))]
+
+    def _pass_on_document(self, stored: DocumentStored) -> Outgoing:
+        document = Document(stored.name, stored.body)
+        self.documents.append((stored.name, stored.body))
+        if sum(len(known.body) for known in self._recent_documents) + len(stored.body) < _RECENT_DOCUMENT_BYTES:
+            self._recent_documents.append(document)
+        return [(shard, document) for shard in self._epochs if shard != stored.shard]
 
     def _note_address(self, arrival: Arrival) -> Outgoing:
         """Tell the others where a shard is reached now, and the shard where they are."""

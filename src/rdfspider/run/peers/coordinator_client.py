@@ -14,8 +14,9 @@ from rdfspider.crawl.messages import Beat
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.outbox import Cursor
+from rdfspider.places.keys import ProcessKeys
 from rdfspider.records import Discovered
-from rdfspider.run.peers.keys import ProcessKeys
+from rdfspider.run.peers.lease import LifeLease
 from rdfspider.run.peers.line import Line, Parcel
 from rdfspider.run.peers.messages import (
     UNREADABLE,
@@ -25,6 +26,8 @@ from rdfspider.run.peers.messages import (
     ControlCommand,
     CoordinatorBatch,
     CoordinatorMessage,
+    Document,
+    DocumentStored,
     Heard,
     Permits,
     PermitsReturned,
@@ -47,6 +50,9 @@ _MAX_SILENT_TICKS = 20
 # How long the last messages may take when a shard ends.
 _LINGER_MS = 500
 
+LEASE_OVER = 76
+"""The exit code of a shard that has not heard the coordinator for so long that another life of it may have been started."""
+
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(CoordinatorBatch)
 
@@ -65,6 +71,8 @@ class PeerHandlers:
     """Returns whether the shard has nothing to do."""
     wake: Callable[[], None] = lambda: None
     """Called when there may be work, because permits or links have come."""
+    on_document: Callable[[str, bytes], None] = lambda name, body: None
+    """Takes a file of the crawl's documents that another shard has stored."""
     note: Callable[[], None] = lambda: None
     """Called when something was staged in the frontier that should be committed soon, but there is no new work."""
 
@@ -84,11 +92,13 @@ class CoordinatorClient:
         *,
         keys: ProcessKeys | None = None,
         on_book: Callable[[Book], None] = lambda book: None,
+        lease_s: float = 0.0,
     ) -> None:
-        """`on_book` takes the addresses of shards that have moved."""
+        """`on_book` takes the addresses of shards that have moved; `lease_s` is the term of the shard's life, 0 without one."""
         self._shard = shard
         self._keys = keys
         self._on_book = on_book
+        self.lease = LifeLease(lease_s)
         self._clock = clock or Clock()
         self._address = address
         self._frontier = frontier
@@ -137,6 +147,7 @@ class CoordinatorClient:
     def send_beat(self, beat: Beat) -> None:
         """Send a beat; an idle shard also returns its free permits."""
         self._has_beaten = True
+        self.lease.note_beat(beat.time)
         if beat.is_idle:
             self.permits.return_free()
         # The next one replaces it, so it need not arrive.
@@ -146,9 +157,26 @@ class CoordinatorClient:
         """Tell all shards, through the coordinator, which URLs widen the scope."""
         self._send(ScopeFound(self._shard, self._frontier.epoch, additions))
 
+    def share_document(self, name: str, body: bytes) -> None:
+        """Send a file of the crawl's documents to the coordinator and all shards."""
+        self._send(DocumentStored(self._shard, self._frontier.epoch, name, body))
+
+    @property
+    def may_fetch(self) -> bool:
+        """Whether servers may be asked: the coordinator has answered, and said nothing against it."""
+        return self.welcome.is_set() and self.lease.has_begun
+
+    def check_life(self) -> None:
+        """End this process at once if the coordinator has not answered for too long; called before each request is sent."""
+        if self.lease.is_over:
+            _log.warning("shard %d ends: the coordinator has not been heard, and may have started another", self._shard)
+            # Like a power failure, this loses nothing.
+            os._exit(LEASE_OVER)
+
     def tick(self) -> None:
         """Send again, every second, what the coordinator did not acknowledge, and check that it is alive; a shard without one
         halts, because nothing could stop it."""
+        self.check_life()
         self._line.tick(self._clock.monotonic(), self._transmit)
         self._silent_ticks += self._has_beaten
         if os.getppid() != self._parent_pid or self._silent_ticks == _MAX_SILENT_TICKS:
@@ -187,12 +215,17 @@ class CoordinatorClient:
                 self._send(RoundAnswer(self._shard, self._frontier.epoch, number, is_idle, generation))
             case Control() as control:
                 self._handlers.on_control(control)
+            case Document(name, body):
+                self._handlers.on_document(name, body)
             case Book() as book:
                 self._on_book(book)
             case Welcome() if not self.welcome.is_set():
                 self.welcome.set()
                 self._handlers.wake()
-            case Heard() | Welcome():
+            case Heard(time=beat_time):
+                self.lease.renew(beat_time)
+                self._handlers.wake()
+            case Welcome():
                 pass
 
     def _ask_permits(self, count: int) -> None:

@@ -149,7 +149,16 @@ class ScopeFound(Struct, frozen=True, tag=6):
     additions: tuple[str, ...]
 
 
-ShardMessage = Arrival | Beat | PermitsWanted | PermitsReturned | RoundAnswer | ScopeFound
+class DocumentStored(Struct, frozen=True, tag=7):
+    """The shard has stored a file of the crawl's documents, in a folder that others do not share."""
+
+    shard: int
+    epoch: int
+    name: str
+    body: bytes
+
+
+ShardMessage = Arrival | Beat | PermitsWanted | PermitsReturned | RoundAnswer | ScopeFound | DocumentStored
 
 
 class ShardBatch(Struct, frozen=True, array_like=True):
@@ -217,7 +226,7 @@ class Control(Struct, frozen=True, array_like=True, tag=5):
     command: ControlCommand
     reason: str = ""
     additions: tuple[str, ...] = ()
-    """For SCOPE: URLs that widen the scope."""
+    """For SCOPE: URLs that widen the scope; for SEEDS: the new ones, if shards have folders of their own."""
     include: tuple[str, ...] = ()
     """For FILTERS: all that apply from now on."""
     exclude: tuple[str, ...] = ()
@@ -236,7 +245,14 @@ class Welcome(Struct, frozen=True, array_like=True, tag=6):
     epoch: int
 
 
-CoordinatorMessage = Heard | Permits | Recall | Round | Control | Welcome | Book
+class Document(Struct, frozen=True, array_like=True, tag=8):
+    """A file of the crawl's documents, for shards in other folders."""
+
+    name: str
+    body: bytes
+
+
+CoordinatorMessage = Heard | Permits | Recall | Round | Control | Welcome | Book | Document
 
 
 class CoordinatorBatch(Struct, frozen=True, array_like=True):

@@ -24,12 +24,12 @@ from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.address_clocks import AddressClocks, Grant, Order, Revoke
 from rdfspider.frontier.outbox import Cursor
+from rdfspider.places.keys import ProcessKeys
 from rdfspider.run.peers.admission import GRANT_MARGIN_S, AddressGate
 from rdfspider.run.peers.claims import Claims
 from rdfspider.run.peers.coordinator_client import CoordinatorClient, PeerHandlers
 from rdfspider.run.peers.delivery import Delivery, Intake
 from rdfspider.run.peers.gatekeeper import Gatekeeper
-from rdfspider.run.peers.keys import ProcessKeys
 from rdfspider.run.peers.line import Line, Parcel
 from rdfspider.run.peers.messages import (
     UNREADABLE,
@@ -118,12 +118,14 @@ class Peers:
         handlers: PeerHandlers,
         scope: tuple[str, ...] = (),
         clock: Clock | None = None,
-        keys: ProcessKeys | None = None,
         *,
+        keys: ProcessKeys | None = None,
+        lease_s: float = 0.0,
         has_backup: bool = False,
     ) -> None:
-        """`scope` has the URLs by which the shard has widened the scope beyond the seeds. With `keys`, TCP is encrypted. If it
-        `has_backup`, links of others are durable when `note_backup` says so, and else with their commit."""
+        """`scope` has the URLs by which the shard has widened the scope beyond the seeds. With `keys`, TCP is encrypted;
+        `lease_s` is the term of the shard's life. If it `has_backup`, links of others are durable when `note_backup` says so,
+        and else with their commit."""
         shards = len(addresses.shards)
         self.others = tuple(number for number in range(shards) if number != shard)
         self._shard = shard
@@ -142,6 +144,7 @@ class Peers:
             *(shard, addresses.coordinator, frontier, config, handlers, scope, self._clock),
             keys=keys,
             on_book=self._move,
+            lease_s=lease_s,
         )
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._context.max_sockets = shards + _OTHER_SOCKETS

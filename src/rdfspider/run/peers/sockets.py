@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import zmq
 
-from rdfspider.run.peers.keys import ProcessKeys
+from rdfspider.places.keys import ProcessKeys
 
 # A restarted peer should be reconnected soon. One that stays away is tried less often, as there may be thousands, but is found
 # again within the second of these times.
@@ -123,6 +123,15 @@ def open_hub(
     socket = context.socket(zmq.ROUTER)
     socket.router_handover = True
     _listen(socket, endpoint, keys)
+    return socket
+
+
+def open_desk(
+    context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str, keys: ProcessKeys | None = None
+) -> "zmq.Socket[bytes]":
+    """Open the socket at which a place is asked; it admits the coordinator's key alone."""
+    socket = context.socket(zmq.ROUTER)
+    _listen(socket, endpoint, keys, COORDINATOR_DOMAIN)
     return socket
 
 

@@ -1,19 +1,34 @@
-"""Runs shards as processes on this machine that communicate through sockets in a private folder."""
+"""Runs shards as processes on this machine.
 
+They share the crawl's folder and communicate through sockets in a private folder. With places, each has a folder and an address
+of its own, with TCP and keys, as if it were on another machine; that is for several disks.
+"""
+
+import asyncio
 import os
 import pickle
 import shutil
 import socket
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
-from rdfspider.processes.module_process import ModuleProcess
-from rdfspider.run.peers.sockets import AddressBook
+from rdfspider.config import Config
+from rdfspider.crawl.folder import frontier_folder
+from rdfspider.errors import UsageError
+from rdfspider.places.keys import CrawlKeys, ProcessKeys, load_keys
+from rdfspider.places.records import PlaceRecord, write_place
+from rdfspider.processes.module_process import ModuleProcess, start_beside
+from rdfspider.run.peers.sockets import ANY_PORT, TCP, AddressBook
+from rdfspider.run.runners.places import Place, pack_files, read_places
 from rdfspider.run.runners.runner import ShardOrder
 
 _PREFIX = "rdfspider-"
 _SCHEME = "ipc://"
+# Shards of this runner are on this machine, whatever address they listen at.
+_COORDINATOR_HOST = "127.0.0.1"
 # The system allows about 107 bytes for the path of a socket, including its name in the folder.
 _MAX_FOLDER_BYTES = 80
 
@@ -21,21 +36,125 @@ _MAX_FOLDER_BYTES = 80
 class LocalRunner:
     """The runner for this machine."""
 
-    def __init__(self, shards: int) -> None:
-        self._folder = _make_socket_folder()
-        self.addresses = AddressBook(
-            f"{_SCHEME}{self._folder}/coordinator",
-            tuple(f"{_SCHEME}{self._folder}/{number}" for number in range(shards)),
-        )
+    def __init__(
+        self, shards: int, places: Sequence[Place] = (), keys: CrawlKeys | None = None, lease_s: float = 0.0
+    ) -> None:
+        """Shards run in the places in turn; without any, in the crawl's folder. Places need keys and a lease."""
+        self._sockets = _make_socket_folder()
+        self._desks: dict[Place, _Desk] = {}
+        self._places = places
+        self.has_places = bool(places)
+        self.keys = keys
+        self.lease_s = lease_s
+        self.control = f"{_SCHEME}{self._sockets}/coordinator"
+        if places:
+            hosts = (self.find_place(number).host for number in range(shards))
+            self.addresses = AddressBook(
+                f"{TCP}{_COORDINATOR_HOST}{ANY_PORT}", tuple(f"{TCP}{host}{ANY_PORT}" for host in hosts)
+            )
+        else:
+            numbers = range(shards)
+            self.addresses = AddressBook(
+                self.control, tuple(f"{_SCHEME}{self._sockets}/{number}" for number in numbers)
+            )
+
+    def find_place(self, number: int) -> Place:
+        """Return the place of a shard."""
+        return self._places[number % len(self._places)]
 
     async def start(self, order: ShardOrder) -> ModuleProcess:
         """Start the process of a shard."""
         order = order._replace(parent_pid=os.getpid())
+        if self._places:
+            assert self.keys is not None
+            place = self.find_place(order.number)
+            parcel = await asyncio.to_thread(pack_files, order.folder, order.config, order.number, place)
+            await asyncio.to_thread(self._note_place, place, order, parcel.crawl)
+            order = order._replace(
+                folder=place.folder,
+                parcel=parcel,
+                keys=self.keys.of_shard(order.number),
+                lease_s=self.lease_s,
+            )
         return await ModuleProcess.start("rdfspider.run.shard_process", pickle.dumps(order))
 
+    def tend(self) -> None:
+        """Start the processes again that answer for places and have died."""
+        for desk in self._desks.values():
+            desk.tend()
+
     def close(self) -> None:
-        """Remove the sockets."""
-        remove_socket_folder(self.addresses.coordinator)
+        """Remove the sockets, and end the processes that answer for places."""
+        for desk in self._desks.values():
+            desk.close()
+        remove_socket_folder(self.control)
+
+    def _note_place(self, place: Place, order: ShardOrder, crawl: str) -> None:
+        """Start the process that answers for a place, and write where the shard is; this blocks for a moment."""
+        assert self.keys is not None
+        if place not in self._desks:
+            keys = self.keys.of_shard(order.number)
+            address = f"{TCP}{place.host}{ANY_PORT}"
+            self._desks[place] = _Desk(PlaceOrder(place.folder, crawl, order.config, keys, address))
+        desk = self._desks[place]
+        record = PlaceRecord(crawl, place.host, str(place.folder), desk.address, desk.key)
+        write_place(order.folder, order.number, record)
+
+
+class _Desk:
+    """The process that answers for a place. It listens at the same address when it is started again."""
+
+    def __init__(self, order: "PlaceOrder") -> None:
+        self._order = order
+        self.key = order.keys.own.public.decode()
+        self._process = start_beside("rdfspider.run.place_process", pickle.dumps(order))
+        assert self._process.stdout is not None
+        self.address = self._process.stdout.readline().decode().strip()
+
+    def tend(self) -> None:
+        if self._process.poll() is not None:
+            self._reap()
+            order = pickle.dumps(self._order._replace(address=self.address or self._order.address))
+            self._process = start_beside("rdfspider.run.place_process", order)
+
+    def close(self) -> None:
+        self._process.kill()
+        self._reap()
+
+    def _reap(self) -> None:
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+
+
+class PlaceOrder(NamedTuple):
+    """What the process that answers for a place needs to start."""
+
+    folder: Path
+    """The place's."""
+    crawl: str
+    """The identity of the crawl."""
+    config: Config
+    keys: ProcessKeys
+    address: str
+    """Where to listen; the address in full is the first line on stdout."""
+
+
+def make_local_runner(folder: Path, config: Config) -> LocalRunner:
+    """Make the runner for a crawl on this machine; UsageError if its shards are elsewhere than the settings say."""
+    shards, places = config.crawl.shards, read_places(config.run.places)
+    if not places:
+        return LocalRunner(shards)
+    if any(frontier_folder(folder, number).exists() for number in range(shards)):
+        raise UsageError(f"run.places: not allowed; the shards of this crawl are in {folder} already")
+    for place in places:
+        try:
+            place.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UsageError(f"run.places {place.folder}: {error.strerror}") from error
+    return LocalRunner(shards, places, load_keys(folder, shards), config.run.lease_s)
 
 
 def remove_socket_folder(address: str) -> None:

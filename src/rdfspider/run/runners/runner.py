@@ -11,8 +11,11 @@ from typing import NamedTuple, Protocol
 from rdfspider.config import Config
 from rdfspider.errors import USAGE_EXIT
 from rdfspider.frontier.entries import NOTHING_HEARD, LastHeard
+from rdfspider.places.keys import CrawlKeys, ProcessKeys
 from rdfspider.processes.supervisor import SupervisedChild
+from rdfspider.run.peers.coordinator_client import LEASE_OVER
 from rdfspider.run.peers.sockets import AddressBook
+from rdfspider.run.runners.places import Parcel
 
 
 class ShardExit(IntEnum):
@@ -26,6 +29,8 @@ class ShardExit(IntEnum):
     """The frontier has had the epoch that it was given, so the shard needs a higher one."""
     DISK_FAILED = 75
     """The shard's disk is full or missing; it is restarted later."""
+    LEASE_OVER = LEASE_OVER
+    """The shard has not heard the coordinator for too long."""
 
 
 class ShardOrder(NamedTuple):
@@ -45,16 +50,38 @@ class ShardOrder(NamedTuple):
     parent_pid: int = 0
     """The process that started it, on the same machine; set by the runner. A shard whose parent has changed ends, because nothing
     could stop it. 0 if the runner watches the shard in another way."""
+    lease_s: float = 0.0
+    """How long the shard may live without an answer of the coordinator; 0 if for ever (`run/peers/lease.py`)."""
+    keys: ProcessKeys | None = None
+    """Keys for TCP; None without."""
+    has_run: bool = False
+    """Whether the shard has run before, so that it has a state somewhere."""
+    parcel: Parcel | None = None
+    """The files of the crawl, for a shard in a place of its own: then `folder` is the place's. None if it is the crawl's."""
 
 
 class Runner(Protocol):
     """Starts the processes of shards."""
 
     addresses: AddressBook
-    """Where the coordinator, which is in this process, and each shard listen. A restarted shard keeps its address."""
+    """Where the coordinator, which is in this process, and each shard listen."""
+    control: str
+    """Where the coordinator takes the commands of users; it may be the same address as for shards."""
+    keys: CrawlKeys | None
+    """Keys for TCP; None without."""
+
+    has_places: bool
+    """Whether shards have folders of their own, so that they are sent what changes in the crawl's."""
+    lease_s: float
+    """How long a shard may live without an answer of the coordinator, which is how long its successor must wait if the runner
+    cannot tell whether the process has ended; 0 if it always can."""
 
     async def start(self, order: ShardOrder) -> SupervisedChild:
         """Start the process of a shard. The child can be waited for, and be killed."""
+        ...
+
+    def tend(self) -> None:
+        """Look after what runs beside the shards; called every second."""
         ...
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from rdfspider.codes import Reason
 from rdfspider.crawl.budgets import estimate_rest
 from rdfspider.crawl.messages import Beat, LinksTo, RunState
-from rdfspider.crawl.status import Status, find_late_links
+from rdfspider.crawl.status import Status, find_late_links, list_places
 from rdfspider.crawl.summary import REASONS
 from rdfspider.frontier.entries import HostEntry
 from rdfspider.frontier.keys import PRIORITIES
@@ -133,7 +133,12 @@ def draw_sections(
             "robots_disallowed": robots_disallowed,
             "rest": None if status.is_over else estimate_rest(status),
         },
-        "shards": {"rows": rows, "unheard": find_unheard(site, status), "is_over": status.is_over},
+        "shards": {
+            "rows": rows,
+            "unheard": find_unheard(site, status),
+            "is_over": status.is_over,
+            "places": list_places(status),
+        },
         "fetching": {"requests": totals.fetching[:_SHOWN], "visits": totals.visits, "now": sample.time},
         "answers": {
             "classes": _sort_statuses(totals.statuses),

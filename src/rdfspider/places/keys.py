@@ -1,7 +1,8 @@
 """The keys of a crawl: its folder enters, the CURVE key pairs of its processes leave.
 
 A crawl whose shards communicate over TCP has a pair for the coordinator and one for each shard, made at first need. CURVE alone
-lets in whoever knows a server's public key, so every socket that listens admits only the keys of this crawl (`gatekeeper.py`).
+lets in whoever knows a server's public key, so every socket that listens admits only the keys of this crawl
+(`run/peers/gatekeeper.py`).
 """
 
 import os
