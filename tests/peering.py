@@ -10,8 +10,9 @@ from rdfspider.domains import Domains
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.outbox import Cursor
 from rdfspider.records import Discovered
-from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
+from rdfspider.run.peers.coordinator import Coordinator
 from rdfspider.run.peers.coordinator_client import PeerHandlers
+from rdfspider.run.peers.coordinator_hub import CoordinatorHub
 from rdfspider.run.peers.messages import Control, encode_links
 from rdfspider.run.peers.peers import Peers
 from rdfspider.run.peers.sockets import AddressBook

@@ -471,7 +471,7 @@ class Crawl:
             endpoint = (self.folder / CONTROL).read_text("utf-8").strip()
         except FileNotFoundError:
             raise UsageError(f"{self.folder}: the crawl is starting; try again in a moment") from None
-        from rdfspider.run.peers.coordinator import send_command
+        from rdfspider.run.peers.coordinator_hub import send_command
 
         answer = send_command(endpoint, command, _ANSWER_S)
         if answer is None:

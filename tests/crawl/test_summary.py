@@ -17,6 +17,7 @@ from rdfspider.crawl.summary import (
     write_links,
     write_names,
     write_place,
+    write_places,
     write_shards,
     write_summary,
 )
@@ -242,6 +243,22 @@ def test_a_shard_that_says_nothing_is_silent_until_the_crawl_is_over() -> None:
     assert write_shards(ended, 1008.0)[0] == (
         "shard 0     ended, process 77, 120 MB of 8,000 MB (4,000 MB free), 10 pages, 8 s ago"
     )
+
+
+def test_a_line_of_a_place() -> None:
+    """By the last beat of one of its shards; shards in the crawl's folder have none."""
+    place = {"place": "127.0.0.2=/disk1", "disk_total_bytes": 500_000_000_000, "place_cores": 8, "pages": 30}
+    beats = [
+        make_beat(1, **place, disk_free_bytes=200_000_000_000, place_cpu_percent=12.4),
+        make_beat(3, **place),
+        make_beat(4),
+    ]
+    status = Status(state="running", shards=tuple(beats))
+    assert write_places(status) == [
+        "place       127.0.0.2=/disk1: shards 1, 3, 60 pages, CPU 12 % of 8 cores, 0.0 of 0.0 GB memory free, "
+        "200.0 of 500.0 GB disk free"
+    ]
+    assert "CPU" not in write_places(end_shards(msgspec.structs.replace(status, state="ended")))[0]
 
 
 def test_links_between_shards_that_wait_for_long_are_a_warning_with_a_name() -> None:

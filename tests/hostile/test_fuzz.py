@@ -34,7 +34,7 @@ from rdfspider.fetch.robots import RobotsTxt
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.index.text.query_language import parse_question
 from rdfspider.records import Discovered, Page
-from rdfspider.run.peers import coordinator as coordinators
+from rdfspider.run.peers import coordinator_hub as coordinators
 from rdfspider.run.peers import peers
 from rdfspider.run.peers.coordinator import Coordinator
 from rdfspider.run.peers.coordinator_client import PeerHandlers
@@ -42,11 +42,14 @@ from rdfspider.run.peers.messages import (
     UNREADABLE,
     Acquire,
     Arrival,
+    Book,
     Claimed,
     ContentClaim,
     Control,
     ControlCommand,
     CoordinatorBatch,
+    Document,
+    DocumentStored,
     Hello,
     Links,
     MessageBatch,
@@ -280,6 +283,8 @@ def test_peer_messages(tmp_path: Path) -> None:
         Round(3),
         Control(ControlCommand.SLOW, "reason"),
         Control(ControlCommand.FILTERS, include=("a",)),
+        Book({1: ("tcp://127.0.0.1:9", 1)}),
+        Document(f"{'a' * 64}.json", b"{}"),
     ]
     orders = [CoordinatorBatch(1, 1, 0, 1, False, [message]) for message in told]
     reports = [
@@ -289,6 +294,7 @@ def test_peer_messages(tmp_path: Path) -> None:
         PermitsReturned(1, 1, 2),
         RoundAnswer(1, 1, 1, True, (1, 1)),
         ScopeFound(1, 1, ("http://a.test/",)),
+        DocumentStored(1, 1, f"{'a' * 64}.json", b"{}"),
     ]
     answers = [ShardBatch(1, 1, 0, 0, 1, False, [message]) for message in reports]
     asyncio.run(_fuzz_peers(tmp_path, [*map(encode, batches), *map(encode, orders), *map(encode, answers)]))
@@ -310,7 +316,7 @@ async def _fuzz_peers(folder: Path, examples: list[bytes]) -> None:
         shard._read([case])
         shard.coordinator._read([case])
         hub = Coordinator(2, config.crawl)
-        for report in (examples[-6], case):
+        for report in (examples[-7], case):
             try:
                 batch: Any = coordinators._decoder.decode(report)
             except UNREADABLE:

@@ -35,7 +35,7 @@ def open_committer(folder: Path, config: Config = CONFIG) -> tuple[Committer, Fr
 
 def open_peers(committer: Committer, frontier: Frontier, config: Config) -> Peers:
     """Those of one of two shards, which are never reached."""
-    handlers = PeerHandlers(on_control=lambda control: None, on_links=committer.receive, is_idle=lambda: False)
+    handlers = PeerHandlers(lambda control: None, committer.receive, lambda *asked: None, lambda: False)
     return Peers(0, AddressBook("ipc:///nowhere", ("ipc:///first", "ipc:///second")), frontier, config, handlers)
 
 
@@ -47,7 +47,7 @@ def test_a_scope_that_grew_here_and_elsewhere_at_once(tmp_path: Path, monkeypatc
         committer, frontier, _ = open_committer(tmp_path)
         peers = open_peers(committer, frontier, CONFIG)
         monkeypatch.setattr(peers.coordinator, "tell_scope", told.append)
-        committer.receive(1, 1, 1, [Discovered(FOUND, found_as="seed")])
+        committer.receive([Discovered(FOUND, found_as="seed")])
         committer.widen_scope((HEARD,))
         committer.finish()
         await committer.run(peers, lambda: None)
@@ -78,7 +78,7 @@ def test_a_link_is_judged_by_the_shard_that_found_it(tmp_path: Path) -> None:
         committer, frontier, scope = open_committer(tmp_path)
         committer.set_scope([HEARD])
         assert scope.find_refusal(FOUND + "page")
-        committer.receive(1, 1, 1, [Discovered(FOUND + "page")])
+        committer.receive([Discovered(FOUND + "page")])
         frontier.commit()
         known = frontier.counts.known
         committer._store.close()

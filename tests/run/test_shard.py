@@ -10,7 +10,8 @@ from rdfspider import Crawl
 from rdfspider.crawl.folder import load_domains
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.hosts.shares import LINK_S, Shares
-from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
+from rdfspider.run.peers.coordinator import Coordinator
+from rdfspider.run.peers.coordinator_hub import CoordinatorHub
 from rdfspider.run.runners.local import LocalRunner
 from rdfspider.run.runners.runner import ShardOrder
 from rdfspider.run.shard import Shard

@@ -20,14 +20,16 @@ from rdfspider.places import client
 from rdfspider.places.keys import load_keys
 from rdfspider.processes.module_process import ModuleProcess
 from rdfspider.run.coordination import run_crawl
-from rdfspider.run.peers.coordinator import send_command
+from rdfspider.run.peers.coordinator_hub import send_command
 from rdfspider.run.runners import local
 from rdfspider.run.runners.local import LocalRunner
 from rdfspider.run.runners.places import Place
 from rdfspider.run.runners.runner import ShardExit, ShardOrder
 from rdfspider.search.page_record import read_copy
+from waiting import wait_until
 from web import (
     Answer,
+    Crawling,
     Site,
     Web,
     check_address_pace,
@@ -250,6 +252,28 @@ def test_places_are_for_new_crawls(tmp_path: Path) -> None:
         make_crawl(tmp_path / "crawl", web, shards=1).run()
         with pytest.raises(UsageError, match=r"run\.places: not allowed; the shards of this crawl are in"):
             make_crawl(tmp_path / "crawl", web, places=1, shards=1).run()
+
+
+def test_a_head_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    """Its shards end, and the next run waits for their leases: no server is asked too early."""
+    site = make_site(HOSTS, 120)
+    flags = ["--scope", "any", "--delay", 0.2, "--shards", 2, "--no-index"]
+    flags += ["--place", f"127.0.0.2={tmp_path}/place0", "--place", f"127.0.0.3={tmp_path}/place1"]
+    with Web(site) as web:
+        settings = {"frontier_ip_delay_s": 0.01, "run_lease_s": 3}
+        arguments = [f"http://{HOSTS[0]}/", *flags, *web.resolve({"*.test": "127.0.0.1"})]
+        with Crawling(tmp_path / "crawl", *arguments, **settings) as crawling:
+            wait_until(lambda: len(web.log) > 40)
+            crawling.process.kill()
+            crawling.process.wait()
+            # The shards of the first run are left to themselves.
+            with Crawling(tmp_path / "crawl", *arguments, **settings) as second:
+                assert second.wait() == 0
+    status = Crawl.open(tmp_path / "crawl").status()
+    assert (status.state, status.totals.pages) == ("ended", 120)
+    assert {outcome.url for outcome in read_outcomes(tmp_path / "crawl")} == site.urls
+    assert check_pace(web.log, 0.2) == []
+    assert check_address_pace(web.log, 0.01) == []
 
 
 class Unreachable:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.msgpack import Decoder, Encoder
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_MACHINE_ID = Path("/etc/machine-id")
 
 
 class Moment(NamedTuple):
@@ -39,6 +40,14 @@ class Clock:
         """The boot of the monotonic clock; empty if the system has no boot id, and then it matches no stored one."""
         try:
             return _BOOT_ID.read_text().strip()
+        except OSError:
+            return ""
+
+    @cached_property
+    def machine_id(self) -> str:
+        """The machine of the clocks; empty if the system does not name it."""
+        try:
+            return _MACHINE_ID.read_text().strip()
         except OSError:
             return ""
 

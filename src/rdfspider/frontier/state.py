@@ -14,7 +14,7 @@ from rdfspider.frontier.store import Store, TableRows
 _VERSION = b"1"
 # What a lost state may have given out after it was last heard, and how many segments each lost life may have begun.
 _UNHEARD_HOSTS, _UNHEARD_URLS = 1 << 14, 1 << 16
-_SEGMENTS_A_LIFE = 1000
+_SEGMENTS_A_LIFE, _MOST_LIVES = 1000, 1000
 
 
 class FrontierState(Struct):
@@ -78,17 +78,23 @@ def open_state(
     state = _decode_state(stored) if stored else FrontierState(secrets.randbits(64), Counts())
     is_put_back = (last_epoch, state.commits) < heard.generation
     # If there was a life in between, hosts may have been asked a moment ago.
-    is_unknown = is_put_back or bool(epoch and openings and epoch != last_epoch + 1)
-    is_clean = not is_unknown and (not openings or meta.get(b"clean") is not None)
+    has_gap = bool(epoch and openings) and epoch != last_epoch + 1
+    # The wall clocks of two machines may differ by any time.
+    is_moved = bool(openings) and (meta.get(b"machine") or b"").decode() not in ("", clock.machine_id)
+    is_clean = not (is_put_back or has_gap or is_moved) and (not openings or meta.get(b"clean") is not None)
     calendar = Calendar.open(openings, is_clean, clock, epoch)
     if is_put_back:
         hosts, urls = state.numbered
         state.skipped_hosts += max(heard.hosts - hosts, 0) + _UNHEARD_HOSTS
         state.skipped_urls += max(heard.urls - urls, 0) + _UNHEARD_URLS
-        state.skipped_segments += _SEGMENTS_A_LIFE * (calendar.epoch - last_epoch)
+    if not is_clean:
+        # Without news of a later state, it may still be a copy that is a second older.
+        lives = min(calendar.epoch - last_epoch, _MOST_LIVES)
+        state.skipped_segments += lives * (_SEGMENTS_A_LIFE if is_put_back else 1)
     state.counts.in_flight = state.counts.active_hosts = 0
     meta.put(b"version", _VERSION)
     meta.put(b"openings", calendar.to_bytes())
+    meta.put(b"machine", clock.machine_id.encode())
     stage_state(store, state)
     meta.delete(b"clean")
     store.write()

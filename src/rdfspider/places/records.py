@@ -42,6 +42,13 @@ def read_place(folder: Path, shard: int) -> PlaceRecord | None:
         return None
 
 
+def list_away(folder: Path) -> list[int]:
+    """Return the shards of a crawl that are in other places."""
+    return sorted(
+        int(path.parent.name) for path in (folder / "shards").glob(f"*/{_PLACE}") if path.parent.name.isdecimal()
+    )
+
+
 def write_place(folder: Path, shard: int, place: PlaceRecord) -> None:
     """Write where a shard of a crawl is."""
     if read_place(folder, shard) != place:

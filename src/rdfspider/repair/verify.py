@@ -12,6 +12,7 @@ from rdfspider.crawl.status import read_status
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.status import is_indexed
+from rdfspider.places.records import list_away
 from rdfspider.repair.findings import Finding
 from rdfspider.repair.folder_checks import check_seeds, check_settings, check_status, load_settings
 from rdfspider.repair.index_checks import check_indexes
@@ -40,7 +41,9 @@ def check_unused(folder: Path) -> None:
 def _verify(folder: Path, is_deep: bool) -> Iterator[Finding]:
     yield from check_settings(folder)
     config = load_settings(folder)
-    shards = [ShardFolder(folder, number, config) for number in list_shards(folder)]
+    # Of shards in other places, the folder has copies alone.
+    away = set(list_away(folder))
+    shards = [ShardFolder(folder, number, config) for number in list_shards(folder) if number not in away]
     yield from check_seeds(folder, any(map(has_seeds, shards)))
     run = {beat.shard for beat in read_status(folder).shards}
     for shard in shards:

@@ -41,7 +41,8 @@ from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, SupervisedChild, Supervisor
 from rdfspider.run.index_watch import IndexWatch
 from rdfspider.run.mirror import Mirror
-from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, Outgoing
+from rdfspider.run.peers.coordinator import Coordinator, Outgoing
+from rdfspider.run.peers.coordinator_hub import CoordinatorHub
 from rdfspider.run.peers.messages import Control, ControlCommand
 from rdfspider.run.runners.local import make_local_runner, remove_old_sockets
 from rdfspider.run.runners.runner import Runner, ShardExit, ShardOrder

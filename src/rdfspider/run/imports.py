@@ -35,6 +35,7 @@ from rdfspider.domains import Domains
 from rdfspider.errors import USAGE_EXIT, RdfspiderError, UsageError
 from rdfspider.frontier.store import is_damage, is_disk_error
 from rdfspider.judge.judgement import apply_judgement, judge_directives
+from rdfspider.places.records import list_away
 from rdfspider.processes.module_process import ModuleProcess, calm_collector
 from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, Supervisor
@@ -92,6 +93,8 @@ def run_import(
     folder: Path, config: Config, paths: Sequence[Path], on_progress: Progress
 ) -> tuple[Status, list[ImportReport]]:
     """Import all pages of the WARC files; the caller holds the folder's lock. An interrupted import is resumed."""
+    if list_away(folder):
+        raise UsageError(f"{folder} has its shards in other places: import into a crawl of its own")
     remove_old_sockets(folder / CONTROL)
     running = _Import(folder, config, tuple(paths), on_progress)
     return run_until_end(running.run, running.signals)

@@ -6,7 +6,8 @@ import pytest
 from rdfspider.config import CrawlConfig
 from rdfspider.crawl.messages import Beat
 from rdfspider.frontier.clock import Clock
-from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub, send_command
+from rdfspider.run.peers.coordinator import Coordinator
+from rdfspider.run.peers.coordinator_hub import CoordinatorHub, send_command
 from rdfspider.run.peers.messages import (
     Arrival,
     Book,

@@ -12,7 +12,8 @@ from peering import Shard, send_beats, until
 from ports import find_free_ports
 from rdfspider.config import Config, CrawlConfig, FrontierConfig
 from rdfspider.frontier.hosts.address_clocks import find_owner
-from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
+from rdfspider.run.peers.coordinator import Coordinator
+from rdfspider.run.peers.coordinator_hub import CoordinatorHub
 from rdfspider.run.peers.sockets import AddressBook
 
 CUTS = int(os.environ.get("TEST_CUTS", 6))

@@ -12,7 +12,8 @@ import zmq
 from rdfspider.config import CrawlConfig
 from rdfspider.crawl.messages import Command
 from rdfspider.places.keys import CrawlKeys, KeyPair, ProcessKeys, make_keys
-from rdfspider.run.peers.coordinator import Coordinator, CoordinatorHub
+from rdfspider.run.peers.coordinator import Coordinator
+from rdfspider.run.peers.coordinator_hub import CoordinatorHub
 from rdfspider.run.peers.gatekeeper import Gatekeeper
 from rdfspider.run.peers.messages import Arrival, Control, ControlCommand, ShardBatch
 from rdfspider.run.peers.sockets import (

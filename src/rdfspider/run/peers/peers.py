@@ -11,9 +11,7 @@ import asyncio
 import heapq
 import itertools
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Mapping
 
 import msgspec
 import zmq
@@ -26,11 +24,12 @@ from rdfspider.frontier.hosts.address_clocks import AddressClocks, Grant, Order,
 from rdfspider.frontier.outbox import Cursor
 from rdfspider.places.keys import ProcessKeys
 from rdfspider.run.peers.admission import GRANT_MARGIN_S, AddressGate
+from rdfspider.run.peers.calls import Calls
 from rdfspider.run.peers.claims import Claims
 from rdfspider.run.peers.coordinator_client import CoordinatorClient, PeerHandlers
 from rdfspider.run.peers.delivery import Delivery, Intake
 from rdfspider.run.peers.gatekeeper import Gatekeeper
-from rdfspider.run.peers.line import Line, Parcel
+from rdfspider.run.peers.line import Parcel
 from rdfspider.run.peers.messages import (
     UNREADABLE,
     Acquire,
@@ -46,12 +45,14 @@ from rdfspider.run.peers.messages import (
     Repeated,
     decode_outbox_entry,
 )
+from rdfspider.run.peers.peer import Peer
 from rdfspider.run.peers.sockets import (
     SHARD_DOMAIN,
     AddressBook,
     LoopSocket,
     find_address,
     is_complete,
+    is_told_address,
     open_inlet,
     open_outlet,
 )
@@ -62,12 +63,6 @@ _TICK_S = 0.1
 # How many ticks lie between two looks at the coordinator, and between two sweeps of timeouts.
 _BEAT_TICKS = 10
 _SWEEP_TICKS = 50
-# How long a peer hears nothing before it gets a sign of life, if there are few peers; and how many peers share this time.
-_LIFE_S, _PEERS_A_LIFE = 1.0, 100
-# A peer that was not met yet gets signs of life from the first interval on, each twice as long as the last. Whoever starts makes
-# itself known, so there is no need to ask often.
-_FIRST_CALL_S, _LAST_CALL_S = 0.1, 8.0
-_CALLS_A_TICK = 64
 # A peer that sends nothing for so many times as long as signs of life are apart is missing.
 _MISSING_LIVES = 5
 # Pairs of shards of which a beat tells.
@@ -79,31 +74,7 @@ _MAX_PENDING = 1000
 # Links that may wait on disk for shards that are slow or gone; beyond this, no new URLs are leased.
 _MAX_OUTBOX_BYTES = 64 * 1024 * 1024
 
-_encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(MessageBatch)
-
-
-@dataclass(slots=True)
-class _Peer:
-    number: int
-    socket: "zmq.Socket[bytes] | None"
-    """None while its address is unknown."""
-    delivery: Delivery
-    intake: Intake
-    send: Callable[[Parcel[PeerMessage]], bool]
-    epoch: int = 0
-    """0 before its first message."""
-    least_epoch: int = 0
-    """Nothing is taken from an earlier one."""
-    line: Line[PeerMessage] = field(default_factory=Line)
-    """The messages between its epoch and this shard's."""
-    has_met: bool = False
-    """Whether its hello to this shard's epoch has been received."""
-    heard_at: float = 0.0
-    told_at: float = float("-inf")
-    """When something was last sent to it."""
-    call_s: float = _FIRST_CALL_S
-    """The next interval of calls, until it is met."""
 
 
 class Peers:
@@ -148,12 +119,10 @@ class Peers:
         )
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
         self._context.max_sockets = shards + _OTHER_SOCKETS
-        self._peers: dict[int, _Peer] = {}
-        self._busy: dict[int, _Peer] = {}
+        self._peers: dict[int, Peer] = {}
+        self._busy: dict[int, Peer] = {}
         """Peers with whom something waits to be sent or acknowledged."""
-        self._calls: list[tuple[float, int]] = []
-        """A heap of all peers, by when each is due for a sign of life."""
-        self._life_s = max(_LIFE_S, len(self.others) * _LIFE_S / _PEERS_A_LIFE)
+        self._calls = Calls(self.others, self._clock.monotonic())
         self._sources: set[int] = set()
         """Peers whose links were taken and are not acknowledged yet."""
         self._own: list[PeerMessage] = []
@@ -171,9 +140,8 @@ class Peers:
         for number in self.others:
             outlet = self._open_outlet(number)
             delivery, intake = Delivery(self._frontier, number, now), Intake(self._frontier, number, self._has_backup)
-            send = partial(self._transmit, number)
-            self._peers[number] = _Peer(number, outlet, delivery, intake, send, heard_at=now)
-        self._calls = [(now, number) for number in self.others]
+            own = self._shard, self._frontier.epoch
+            self._peers[number] = Peer(number, outlet, delivery, intake, own, self._clock, now)
         own_address = self._addresses[self._shard]
         inlet = open_inlet(self._context, own_address, self._keys)
         self._inlet = LoopSocket(inlet, self._read)
@@ -212,7 +180,7 @@ class Peers:
     @property
     def missing(self) -> tuple[int, ...]:
         """The shards from which no message has come for a while."""
-        late = self._clock.monotonic() - _MISSING_LIVES * self._life_s
+        late = self._clock.monotonic() - _MISSING_LIVES * self._calls.life_s
         return tuple(number for number, peer in self._peers.items() if peer.heard_at < late)
 
     def after_commit(self) -> None:
@@ -256,30 +224,28 @@ class Peers:
             await asyncio.sleep(_TICK_S)
 
     def _call_peers(self, now: float) -> None:
-        """Give a sign of life to peers that heard nothing for a while; only to a few at a time, as there may be thousands."""
-        for _ in range(_CALLS_A_TICK):
-            if not self._calls or self._calls[0][0] > now:
-                break
-            peer = self._peers[self._calls[0][1]]
-            wait_s = self._life_s
-            if not peer.has_met:
-                wait_s, peer.call_s = peer.call_s, min(2 * peer.call_s, max(_LAST_CALL_S, self._life_s))
+        """Give a sign of life to peers that heard nothing for a while."""
+        for number, wait_s in self._calls.take_due(now, lambda number: self._peers[number].has_met):
+            peer = self._peers[number]
             if now >= peer.told_at + wait_s / 2:
                 peer.send(peer.line.wrap_loose([]))
-            heapq.heapreplace(self._calls, (now + wait_s, peer.number))
 
     def _open_outlet(self, number: int) -> "zmq.Socket[bytes] | None":
         address = self._addresses[number]
         if not is_complete(address):
             return None
-        return open_outlet(self._context, address, self._keys, self._keys.shards[number] if self._keys else b"")
+        try:
+            return open_outlet(self._context, address, self._keys, self._keys.shards[number] if self._keys else b"")
+        except zmq.ZMQError as error:
+            _log.warning("shard %d cannot be reached at %r: %s", number, address, error)
+            return None
 
     def _move(self, book: Book) -> None:
         """Reach shards where they are now."""
         moved: set[int] = set()
         for number, (address, epoch) in book.shards.items():
             peer = self._peers.get(number)
-            if peer is None:
+            if peer is None or not is_told_address(address):
                 continue
             peer.least_epoch = max(peer.least_epoch, epoch)
             if address != self._addresses[number]:
@@ -287,13 +253,10 @@ class Peers:
                 if peer.socket is not None:
                     peer.socket.close()
                 peer.socket = self._open_outlet(number)
-                peer.call_s = _FIRST_CALL_S
                 moved.add(number)
-        now = self._clock.monotonic()
-        self._calls = [(now if number in moved else due, number) for due, number in self._calls]
-        heapq.heapify(self._calls)
+        self._calls.hurry(moved, self._clock.monotonic())
 
-    def _greet(self, number: int, peer: _Peer) -> None:
+    def _greet(self, number: int, peer: Peer) -> None:
         """Send a hello as the first message to a new epoch of a peer, with where to resume, and repeat unanswered requests and
         claims."""
         held = self.gate.meet_owner(number)
@@ -315,11 +278,8 @@ class Peers:
             return
         now = self._clock.monotonic()
         if batch.epoch > peer.epoch:
-            peer.epoch = batch.epoch
-            peer.has_met = False
-            peer.line = Line()
-            peer.call_s = _FIRST_CALL_S
-            peer.delivery.suspend()
+            peer.begin_epoch(batch.epoch)
+            self._calls.begin_again(batch.source)
             self._greet(batch.source, peer)
         peer.heard_at = now
         if batch.to_epoch == self._frontier.epoch:
@@ -334,7 +294,7 @@ class Peers:
                 if peer.line.is_urgent:
                     self._flush_soon()
 
-    def _take_hello(self, source: int, peer: _Peer, hello: Hello) -> None:
+    def _take_hello(self, source: int, peer: Peer, hello: Hello) -> None:
         if not peer.has_met:
             peer.has_met = True
             self._pass_on(self._clocks.hear(source, hello.held))
@@ -391,7 +351,7 @@ class Peers:
                 self._frontier.contents.release(key, url)
         self._handlers.wake()
 
-    def _deliver(self, number: int, peer: _Peer) -> None:
+    def _deliver(self, number: int, peer: Peer) -> None:
         for links in peer.delivery.take():
             self._send(number, links)
 
@@ -430,16 +390,3 @@ class Peers:
         now = self._clock.monotonic()
         for peer in self._busy.values():
             peer.line.flush(now, peer.send)
-
-    def _transmit(self, number: int, parcel: Parcel[PeerMessage]) -> bool:
-        """Send a parcel; False if the peer is absent."""
-        peer = self._peers[number]
-        if peer.socket is None:
-            return False
-        batch = MessageBatch(self._shard, self._frontier.epoch, peer.epoch, *parcel)
-        try:
-            peer.socket.send(_encoder.encode(batch), zmq.DONTWAIT)
-        except zmq.ZMQError:
-            return False
-        peer.told_at = self._clock.monotonic()
-        return True

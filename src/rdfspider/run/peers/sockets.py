@@ -8,6 +8,7 @@ descriptor is edge-triggered, so the reader reads until nothing is left, and che
 """
 
 import asyncio
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ _HEARTBEAT_MS, _SILENT_MS = 2_000, 6_000
 _CONNECT_MS, _HANDSHAKE_MS = 5_000, 10_000
 TCP, ANY_PORT = "tcp://", ":*"
 """How addresses between machines begin; and how one ends at which a process listens on a port that the system chooses."""
+_TOLD = re.compile(r"tcp://(?:[\d.]+|\[[\da-fA-F:.]+\]):\d{1,5}")
 SHARD_DOMAIN, COORDINATOR_DOMAIN = b"shards", b"coordinator"
 """Sockets that admit the keys of all shards, and those that admit the coordinator's alone."""
 # Messages that are read before other tasks of the loop run.
@@ -148,6 +150,11 @@ def find_address(socket: "zmq.Socket[bytes]") -> str:
 def is_complete(endpoint: str) -> bool:
     """Whether an address can be connected to."""
     return bool(endpoint) and not endpoint.endswith(ANY_PORT)
+
+
+def is_told_address(endpoint: str) -> bool:
+    """Whether an address is one that a socket has told: a number, since the look-up of a name could take any time."""
+    return _TOLD.fullmatch(endpoint) is not None
 
 
 def _listen(socket: "zmq.Socket[bytes]", endpoint: str, keys: ProcessKeys | None, domain: bytes = SHARD_DOMAIN) -> None:

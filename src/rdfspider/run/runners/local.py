@@ -19,7 +19,7 @@ from rdfspider.config import Config
 from rdfspider.crawl.folder import frontier_folder
 from rdfspider.errors import UsageError
 from rdfspider.places.keys import CrawlKeys, ProcessKeys, load_keys
-from rdfspider.places.records import PlaceRecord, write_place
+from rdfspider.places.records import PlaceRecord, list_away, write_place
 from rdfspider.processes.module_process import ModuleProcess, start_beside
 from rdfspider.run.peers.sockets import ANY_PORT, TCP, AddressBook
 from rdfspider.run.runners.places import Place, pack_files, read_places
@@ -146,6 +146,10 @@ def make_local_runner(folder: Path, config: Config) -> LocalRunner:
     """Make the runner for a crawl on this machine; UsageError if its shards are elsewhere than the settings say."""
     shards, places = config.crawl.shards, read_places(config.run.places)
     if not places:
+        if away := list_away(folder):
+            raise UsageError(
+                f"run.places: not allowed; shard {away[0]} of this crawl is in another place, see place.json"
+            )
         return LocalRunner(shards)
     if any(frontier_folder(folder, number).exists() for number in range(shards)):
         raise UsageError(f"run.places: not allowed; the shards of this crawl are in {folder} already")
