@@ -340,7 +340,9 @@ def check_disk(folder: Path, number: int) -> None:
     """Raise FileNotFoundError if a shard that has run before has no frontier: no new one may replace one on a missing disk."""
     frontier = frontier_folder(folder, number)
     if not frontier.is_dir() and any(beat.shard == number for beat in read_status(folder).shards):
-        advice = f"its frontier is missing: mount its disk, set run.replace_lost to begin it anew, or {advise_doctor(folder)}"
+        advice = (
+            f"its frontier is missing: mount its disk, or {advise_doctor(folder)}; with run.replace_lost it begins anew"
+        )
         raise FileNotFoundError(errno.ENOENT, advice, str(frontier))
 
 

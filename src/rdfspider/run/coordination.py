@@ -121,7 +121,8 @@ class _Coordination:
         """Shards whose frontier has refused the epoch that was given last."""
         self._mirror: Mirror | None = None
         if runner.has_places and runner.keys is not None:
-            self._mirror = Mirror(folder, config.crawl.shards, runner.keys.of_coordinator())
+            beats = self._coordinator.beats
+            self._mirror = Mirror(folder, runner.keys.of_coordinator(), lambda: tuple(beats))
         self._index = IndexWatch(folder, config) if config.index.enabled else None
         self._ended_at: float | None = None
         """When the crawl was found to be over, by the monotonic clock; None before."""

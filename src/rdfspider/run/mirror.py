@@ -8,6 +8,7 @@ import logging
 import os
 import threading
 import time
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -24,19 +25,23 @@ _log = logging.getLogger(__name__)
 _PART_BYTES = 1024 * 1024
 _PAUSE_S = 0.3
 _TIMEOUT_S = 5.0
+# How often a place is asked again at the end of a run while nothing comes.
+_LAST_TRIES = 3
 
 
 class Mirror:
     """Copies the facts of all shards; `start` and `finish` are for the thread that runs the crawl."""
 
-    def __init__(self, folder: Path, shards: int, keys: ProcessKeys) -> None:
+    def __init__(self, folder: Path, keys: ProcessKeys, list_shards: Callable[[], Iterable[int]]) -> None:
+        """`list_shards` returns the shards that were heard in this run: where others are is not known yet, or they are away."""
         self._folder = folder
-        self._shards = range(shards)
+        self._list_shards = list_shards
         self._keys = keys
         self._clients: dict[int, tuple[PlaceRecord, PlaceClient]] = {}
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="mirror", daemon=True)
         self._deadline = float("inf")
+        self._copied_bytes = 0
         self._is_behind: set[int] = set()
         """Shards that could not be copied at the last attempt."""
 
@@ -57,13 +62,19 @@ class Mirror:
             )
 
     def _run(self) -> None:
+        tries_left = _LAST_TRIES
         while True:
-            is_last = self._stop.is_set()
-            for shard in self._shards:
+            is_last, before = self._stop.is_set(), self._copied_bytes
+            for shard in self._list_shards():
                 self._copy_shard(shard)
-            if is_last and (not self._is_behind or time.monotonic() > self._deadline):
-                break
-            self._stop.wait(_PAUSE_S) if not is_last else time.sleep(_PAUSE_S)
+            if is_last:
+                # A place that does not answer is not waited for; one that does may have much to send.
+                tries_left = _LAST_TRIES if self._copied_bytes > before else tries_left - 1
+                if not self._is_behind or not tries_left or time.monotonic() > self._deadline:
+                    break
+                time.sleep(_PAUSE_S)
+            else:
+                self._stop.wait(_PAUSE_S)
         for _, client in self._clients.values():
             client.close()
 
@@ -98,6 +109,7 @@ class Mirror:
                     if not part:
                         break
                     start += os.pwrite(descriptor, part, start)
+                    self._copied_bytes += len(part)
                 os.fdatasync(descriptor)
             finally:
                 os.close(descriptor)

@@ -5,7 +5,6 @@ from tests.frontier.test_model import check_tables
 
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.frontier.keys import MAX_SEQUENCE
 from rdfspider.records import Discovered, Lease
 
 
@@ -84,7 +83,7 @@ def test_visits_that_came_due_while_nothing_ran_keep_a_crawl_from_ending(
 def test_a_host_that_has_all_the_urls_it_can_have_takes_no_more(open_frontier: OpenFrontier, clock: HandClock) -> None:
     frontier = open_frontier()
     frontier.add([Discovered("https://a.org/1")])
-    frontier._hosts.get(1).record.next_sequence = MAX_SEQUENCE - 1
+    frontier._hosts.get(1).record.next_sequence = frontier._url_rows.ids.max_sequence - 1
     assert frontier.add([Discovered("https://a.org/2"), Discovered("https://a.org/3")]) == 1
     assert frontier.add([Discovered("https://a.org/4")]) == 0
     frontier.commit()

@@ -10,6 +10,7 @@ import pickle
 import shutil
 import socket
 import tempfile
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -42,6 +43,8 @@ class LocalRunner:
         """Shards run in the places in turn; without any, in the crawl's folder. Places need keys and a lease."""
         self._sockets = _make_socket_folder()
         self._desks: dict[Place, _Desk] = {}
+        self._turn = threading.Lock()
+        """Held while one is started: the shards of a place are started at the same time."""
         self._places = places
         self.has_places = bool(places)
         self.keys = keys
@@ -80,7 +83,7 @@ class LocalRunner:
 
     def tend(self) -> None:
         """Start the processes again that answer for places and have died."""
-        for desk in self._desks.values():
+        for desk in list(self._desks.values()):
             desk.tend()
 
     def close(self) -> None:
@@ -92,11 +95,12 @@ class LocalRunner:
     def _note_place(self, place: Place, order: ShardOrder, crawl: str) -> None:
         """Start the process that answers for a place, and write where the shard is; this blocks for a moment."""
         assert self.keys is not None
-        if place not in self._desks:
-            keys = self.keys.of_shard(order.number)
-            address = f"{TCP}{place.host}{ANY_PORT}"
-            self._desks[place] = _Desk(PlaceOrder(place.folder, crawl, order.config, keys, address))
-        desk = self._desks[place]
+        with self._turn:
+            if place not in self._desks:
+                keys = self.keys.of_shard(order.number)
+                address = f"{TCP}{place.host}{ANY_PORT}"
+                self._desks[place] = _Desk(PlaceOrder(place.folder, crawl, order.config, keys, address))
+            desk = self._desks[place]
         record = PlaceRecord(crawl, place.host, str(place.folder), desk.address, desk.key)
         write_place(order.folder, order.number, record)
 
