@@ -134,11 +134,11 @@ def run_peer(web: CorpusWeb, peer: str, hosts: int, limit: int) -> Run:
         if web.scheme == "https":
             command += ["--authority", str(web.authority)]
         commands.append(command)
-    return _time(web, commands)
+    return time_commands(web, commands)
 
 
 def _run_ours(web: CorpusWeb, hosts: int, limit: int) -> Run:
-    run = _time(web, [_our_command(web, hosts, limit)])
+    run = time_commands(web, [make_command(web, hosts, limit)])
     status = json.loads((web.folder / "crawl/status.json").read_bytes())
     shutil.rmtree(web.folder / "crawl")
     stages: Counter[str] = Counter()
@@ -147,7 +147,7 @@ def _run_ours(web: CorpusWeb, hosts: int, limit: int) -> Run:
     return replace(run, stages_cpu_s=stages)
 
 
-def _our_command(web: CorpusWeb, hosts: int, limit: int) -> list[str]:
+def make_command(web: CorpusWeb, hosts: int, limit: int) -> list[str]:
     seeds = web.folder / "seeds.txt"
     seeds.write_text("\n".join(web.seeds(hosts)) + "\n")
     crawl = [sys.executable, "-m", "rdfspider", "crawl", "--seeds", str(seeds), "--dir", str(web.folder / "crawl")]
@@ -156,7 +156,7 @@ def _our_command(web: CorpusWeb, hosts: int, limit: int) -> list[str]:
     return [*crawl, *what, "--resolve", web.resolve, "--allow-private", "--contact", "https://example.org/"]
 
 
-def _time(web: CorpusWeb, commands: list[list[str]]) -> Run:
+def time_commands(web: CorpusWeb, commands: list[list[str]]) -> Run:
     web.clear_log()
     nginx_before = web.cpu_s()
     environment = {**os.environ, "SSL_CERT_FILE": str(web.authority)} if web.scheme == "https" else None
@@ -205,7 +205,7 @@ def _print_modules(web: CorpusWeb, hosts: int, limit: int, cpu_ms: float) -> Non
         return
     samples = web.folder / "samples.txt"
     sampling = [profiler, "record", "--subprocesses", "--format", "raw", "--rate", "50", "--output", str(samples), "--"]
-    _time(web, [sampling + _our_command(web, hosts, limit)])
+    time_commands(web, [sampling + make_command(web, hosts, limit)])
     shutil.rmtree(web.folder / "crawl")
     by_stage: Counter[str] = Counter()
     by_module: Counter[str] = Counter()

@@ -86,6 +86,7 @@ class Crawl:
         """
         folder = Path(dir)
         asked = (ask_config(config) if config else {}) | ask_flags(settings)
+        _recover(folder, asked)
         check_folder(folder)
         # Everything is checked before anything is created.
         found = load_config(folder, asked)
@@ -165,8 +166,10 @@ class Crawl:
         """
         # Imported here, because extracting does not need the crawler.
         from rdfspider.run.coordination import run_crawl
+        from rdfspider.run.shipping import check_store
 
         check_volumes(self.config.archive.volumes)
+        check_store(self.config.backup)
         if self.config.index.enabled:
             from rdfspider.run.index_watch import check_before_crawl
 
@@ -494,3 +497,16 @@ def _ask_filters(command: CommandName, include: str | Iterable[str], exclude: st
         return check_patterns(kind, (given,) if isinstance(given, str) else given)
 
     return Command(command, include=check("include", include), exclude=check("exclude", exclude))
+
+
+def _recover(folder: Path, asked: Mapping[str, Asked]) -> None:
+    """Bring back what is gone of a crawl that has a backup."""
+    try:
+        url = load_config(folder, asked).backup.url
+    except UsageError:
+        # Said in other words once the folder is looked at.
+        return
+    if url:
+        from rdfspider.run.backups import recover_folder
+
+        recover_folder(folder, url)

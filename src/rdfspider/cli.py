@@ -41,6 +41,8 @@ COMMANDS = {
     "export": ("query:export", "Write what pages say to a file: quads, or a table of things."),
     "serve": ("serve:serve", "Show a crawl in the browser: search, explore, query, watch."),
     "import": ("index:import_archives", "Take pages of WARC files into a crawl as if it had fetched them."),
+    "backup": ("backup:backup", "Send a copy of a crawl to a folder or an object store."),
+    "restore": ("backup:restore", "Make a crawl's folder again from its backup."),
     "verify": ("repair:verify", "Tell whether a crawl's files can be read, and agree."),
     "doctor": ("repair:doctor", "Mend what is damaged in a crawl's folder."),
     "filter": ("control:filter_app", "Change or show which links a crawl follows, also while it runs."),

@@ -252,6 +252,18 @@ class IndexConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class BackupConfig:
+    """Copies of a running crawl, from which it goes on when a disk or a machine is lost."""
+
+    url: str = ""
+    """Where copies go: a folder, `s3://`, `gs://` or `az://`; none by default. Credentials come from the environment."""
+    every_s: float = 60.0
+    """Seconds between two copies: what a lost disk costs is fetched again. More often means more and smaller files."""
+    max_bytes_s: int = 50_000_000
+    """Bytes a second that each shard sends at most, so that fetching keeps the network; 0 is no limit."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunConfig:
     """How a shard runs."""
 
@@ -283,3 +295,4 @@ class Config:
     archive: ArchiveConfig = field(default_factory=ArchiveConfig)
     index: IndexConfig = field(default_factory=IndexConfig)
     run: RunConfig = field(default_factory=RunConfig)
+    backup: BackupConfig = field(default_factory=BackupConfig)

@@ -2,6 +2,7 @@
 
     RdfspiderError
     ├── UsageError      the request cannot be met: say why in one line, exit with 2
+    │   ├── AwayError   the store of a backup or a shard elsewhere does not answer: try again later
     │   ├── InUseError  another process holds it: try again later
     │   ├── UnfitError  no requested format can hold the answer: ask for another one
     │   ├── UnindexedError  there is no index yet: try again later
@@ -32,7 +33,7 @@ class InUseError(UsageError):
 
 
 class AwayError(UsageError):
-    """A shard that is in another place cannot be asked now."""
+    """The store of a backup, or a shard in another place, does not answer now, or refuses."""
 
 
 class UnfitError(UsageError):

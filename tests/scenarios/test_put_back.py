@@ -6,18 +6,24 @@ makes the web larger.
 
 import os
 import shutil
-import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 import pytest
 
-from rdfspider.domains import Domains, bundled_suffix_list
-from web import Crawling, Site, Web, check_archives, check_pace, pages_of, read_responses, wait_for_end
-from web.crawls import command
-from web.sites import make_page
+from web import (
+    Crawling,
+    Site,
+    Web,
+    check_archives,
+    check_pace,
+    command,
+    make_tree,
+    pages_of,
+    read_responses,
+    stopped,
+    wait_for_end,
+)
 
 PAGES = int(os.environ.get("TEST_PAGES", 300))
 SHARDS = 3
@@ -25,23 +31,6 @@ HOSTS = [f"www.site{number}.test" for number in range(30)]
 DELAY_S = 0.02
 VICTIM = 1
 END_S = 120 + PAGES / 10
-
-
-def make_tree(pages: int) -> Site:
-    """Pages that have one link each that leads to them, from a page of another shard."""
-    domains = Domains(bundled_suffix_list(), SHARDS)
-    urls = [f"http://{HOSTS[number % len(HOSTS)]}/{number // len(HOSTS) or ''}" for number in range(pages)]
-    shards = [domains.shard(HOSTS[number % len(HOSTS)]) for number in range(pages)]
-    links: list[list[str]] = [[] for _ in urls]
-    for number in range(1, pages):
-        # The last page of another shard that is old enough, so that the tree is deep.
-        earlier = range(number // 3, -1, -1)
-        parent = next((at for at in earlier if shards[at] != shards[number]), 0)
-        links[parent].append(urls[number])
-    site = Site()
-    for url, own in zip(urls, links, strict=True):
-        site.add(url, make_page(url, own))
-    return site
 
 
 class Folder:
@@ -77,15 +66,6 @@ class Folder:
             self._path.mkdir()
 
 
-@contextmanager
-def stopped(pid: int) -> Iterator[None]:
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
-
-
 def start(web: Web, folder: Path, **settings: str) -> Crawling:
     flags = ["--scope", "any", "--delay", DELAY_S, "--shards", SHARDS, *web.resolve(dict.fromkeys(HOSTS, "127.0.0.1"))]
     return Crawling(folder, f"http://{HOSTS[0]}/", *flags, frontier_ip_delay_s=0, run_replace_lost="true", **settings)
@@ -111,7 +91,7 @@ def judge(site: Site, web: Web, folder: Path) -> None:
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_shard_is_put_back_while_the_others_live(times: int, tmp_path: Path) -> None:
     """The indexer has read what is lost, and must not take what comes in its place for its rest."""
-    site = make_tree(PAGES)
+    site = make_tree(HOSTS, PAGES, SHARDS)
     with Web(site) as web, start(web, tmp_path / "crawl", index_enabled="true") as crawling:
         folder = Folder(crawling, VICTIM, tmp_path / "copy")
         wait_for_pages(crawling, web, 0.2)
@@ -124,7 +104,7 @@ def test_a_shard_is_put_back_while_the_others_live(times: int, tmp_path: Path) -
 
 
 def test_a_shard_is_emptied_while_the_others_live(tmp_path: Path) -> None:
-    site = make_tree(PAGES)
+    site = make_tree(HOSTS, PAGES, SHARDS)
     with Web(site) as web, start(web, tmp_path / "crawl") as crawling:
         wait_for_pages(crawling, web, 0.6)
         Folder(crawling, VICTIM, tmp_path / "copy").replace()
@@ -133,7 +113,7 @@ def test_a_shard_is_emptied_while_the_others_live(tmp_path: Path) -> None:
 
 
 def test_two_shards_are_put_back_between_two_runs(tmp_path: Path) -> None:
-    site = make_tree(PAGES)
+    site = make_tree(HOSTS, PAGES, SHARDS)
     with Web(site) as web:
         with start(web, tmp_path / "crawl") as crawling:
             folders = [Folder(crawling, shard, tmp_path / f"copy{shard}") for shard in (0, 2)]
@@ -150,7 +130,7 @@ def test_two_shards_are_put_back_between_two_runs(tmp_path: Path) -> None:
 
 
 def test_a_shard_that_is_put_back_after_the_end_catches_up(tmp_path: Path) -> None:
-    site = make_tree(PAGES)
+    site = make_tree(HOSTS, PAGES, SHARDS)
     with Web(site) as web:
         with start(web, tmp_path / "crawl") as crawling:
             folder = Folder(crawling, VICTIM, tmp_path / "copy")

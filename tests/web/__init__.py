@@ -1,10 +1,10 @@
 """A web of many hosts on loopback addresses, with a log, judges over that log, and a way to crawl it. For tests only."""
 
 from web.archives import Outcome, check_archives, read_outcomes, read_responses, read_visits
-from web.crawls import Crawling, command, crawl, run_first, wait_for_end
+from web.crawls import Crawling, command, crawl, run_first, stopped, wait_for_end
 from web.judges import check_address_pace, check_once, check_pace, check_retry_after, pages_of
 from web.server import Answer, Exchange, Web
-from web.sites import Site, make_chain, make_page, make_site, prolong
+from web.sites import Site, make_chain, make_page, make_site, make_tree, prolong
 
 __all__ = [
     "Answer",
@@ -23,11 +23,13 @@ __all__ = [
     "make_chain",
     "make_page",
     "make_site",
+    "make_tree",
     "pages_of",
     "prolong",
     "read_outcomes",
     "read_responses",
     "read_visits",
     "run_first",
+    "stopped",
     "wait_for_end",
 ]

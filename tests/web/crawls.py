@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Self
 
@@ -190,6 +190,16 @@ class Crawling:
         except (FileNotFoundError, json.JSONDecodeError):
             return []
         return beats
+
+
+@contextlib.contextmanager
+def stopped(pid: int) -> Iterator[None]:
+    """Let a process do nothing meanwhile."""
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
 
 
 def wait_for_end(process: psutil.Process, timeout_s: float = PATIENCE_S) -> float:

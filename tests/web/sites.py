@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from rdfspider.domains import Domains, bundled_suffix_list
 from web.server import Answer, Answers
 
 NOT_FOUND = Answer(404, b"<title>There is nothing here</title>")
@@ -67,6 +68,22 @@ def make_site(hosts: Sequence[str], pages: int, *, seed: int = 0, delay_s: float
     for url, own in zip(urls, links, strict=True):
         page = make_page(url, own, padding_bytes=chance.randrange(4000))
         site.add(url, Answer(body=page.body, delay_s=chance.uniform(0, delay_s)))
+    return site
+
+
+def make_tree(hosts: Sequence[str], pages: int, shards: int, *, delay_s: float = 0.0) -> Site:
+    """Pages that have one link each that leads to them, from a page of another shard, so that a lost link is a lost page."""
+    domains = Domains(bundled_suffix_list(), shards)
+    urls = [f"http://{hosts[number % len(hosts)]}/{number // len(hosts) or ''}" for number in range(pages)]
+    owners = [domains.shard(hosts[number % len(hosts)]) for number in range(pages)]
+    links: list[list[str]] = [[] for _ in urls]
+    for number in range(1, pages):
+        # The last page of another shard that is old enough, so that the tree is deep.
+        earlier = range(number // 3, -1, -1)
+        links[next((at for at in earlier if owners[at] != owners[number]), 0)].append(urls[number])
+    site = Site()
+    for url, own in zip(urls, links, strict=True):
+        site.add(url, Answer(body=make_page(url, own).body, delay_s=delay_s))
     return site
 
 

@@ -52,6 +52,7 @@ def crawl(
     index: options.Index = None,
     store: options.Store = None,
     places: options.Places = None,
+    backup: options.Backup = None,
     other: options.Settings = None,
     site: options.Serve = False,
     port: options.SitePort = None,
@@ -86,6 +87,7 @@ def crawl(
         "index.enabled": index,
         "index.stores": store,
         "run.places": places,
+        "backup.url": backup,
     }
     asked: dict[str, Any] = options.name_flags(given) | _split_settings(other or ())
     found = Crawl.create(folder, seeds or (), seeds_file=seeds_file, **asked)

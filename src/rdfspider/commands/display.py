@@ -25,6 +25,7 @@ from rdfspider.crawl.status import Status
 from rdfspider.crawl.summary import (
     clean_text,
     shorten_name,
+    write_backup,
     write_counts,
     write_duration,
     write_index,
@@ -218,6 +219,7 @@ def _draw_counts(status: Status, *, is_tall: bool) -> list[Text]:
         ("answers", write_counts({**totals.statuses, **totals.errors})),
         ("quads", f"{totals.quads:,}{f': {write_counts(totals.quads_by_syntax)}' if totals.quads_by_syntax else ''}"),
         *([("index", write_index(status.index).removeprefix("index "))] if status.index else []),
+        *([("backup", backup.removeprefix("backup "))] if (backup := write_backup(status)) else []),
         ("types", write_names(totals.types)),
         (
             "slowest",

@@ -26,6 +26,7 @@ FLAGS = {
     "index.enabled": "--index",
     "index.stores": "--store",
     "run.places": "--place",
+    "backup.url": "--backup",
 }
 """The settings that have a flag of their own, so that an error names the flag."""
 _OF_SITE = "A crawl has a site with --serve."
@@ -128,6 +129,10 @@ Places = Annotated[
         metavar="ADDRESS=FOLDER",
         help="Run shards in this folder, reached at this address of the machine, as if on another one; may be repeated.",
     ),
+]
+Backup = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="Keep a copy there: a folder, s3://…, gs://… or az://…; from it a crawl goes on."),
 ]
 Serve = Annotated[bool, typer.Option("--serve", help="Show it in the browser meanwhile, and afterwards until Ctrl-C.")]
 SitePort = Annotated[int | None, port_option("The site's port; by default 8321 or the next free one.")]

@@ -2,13 +2,18 @@
 
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
 import typer
 
-from rdfspider.commands.options import AsJson, Folder
+from rdfspider.backup.objects import Objects
+from rdfspider.backup.verification import VerifiedBackup, verify_backup
+from rdfspider.commands.backup import read_url
+from rdfspider.commands.options import AsJson, Folder, folder_option
 from rdfspider.commands.terminal import say, show, show_log
+from rdfspider.errors import UsageError
 from rdfspider.repair.doctor import mend_crawl, plan_mends
 from rdfspider.repair.findings import KINDS, Finding
 from rdfspider.repair.verify import verify_crawl
@@ -16,7 +21,10 @@ from rdfspider.repair.verify import verify_crawl
 
 def verify(
     *,
-    folder: Folder,
+    folder: Annotated[Path | None, folder_option("The folder of the crawl.")] = None,
+    backup: Annotated[
+        str | None, typer.Option("--backup", metavar="URL", help="Verify a backup instead: read all that it has.")
+    ] = None,
     deep: Annotated[
         bool, typer.Option("--deep", help="Read every record, row and file, with their checksums; this takes long.")
     ] = False,
@@ -26,6 +34,31 @@ def verify(
 
     Nothing is changed. The exit code is 1 if something is damaged; `rdfspider doctor` mends it.
     """
+    if (folder is None) == (backup is None):
+        raise UsageError("name what to verify: --dir DIR for a crawl's folder, or --backup URL for its backup")
+    if backup is not None:
+        _verify_backup(read_url(backup, "--backup"), as_json)
+    elif folder is not None:
+        _verify_folder(folder, deep, as_json)
+
+
+def _verify_backup(url: str, as_json: bool) -> None:
+    seen = VerifiedBackup()
+    faults = 0
+    with show_log():
+        for fault in verify_backup(Objects(url, creates=False), seen):
+            faults += 1
+            typer.echo(msgspec.json.encode(fault) if as_json else f"{fault.key}: {fault.message}")
+    if faults:
+        say(f"{_count(faults)} missing or damaged in {url}")
+        raise typer.Exit(1)
+    say(
+        f"nothing is damaged: {seen.manifests:,} manifests of {seen.members:,} members, {seen.objects:,} objects, "
+        f"{seen.bytes / 1e6:,.1f} MB"
+    )
+
+
+def _verify_folder(folder: Path, deep: bool, as_json: bool) -> None:
     with show_log():
         findings = list(verify_crawl(folder, is_deep=deep))
     for line in map(msgspec.json.encode, findings) if as_json else map(write_finding, findings):

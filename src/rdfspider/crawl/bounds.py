@@ -59,6 +59,12 @@ CHOICES = {
 }
 """Settings with a fixed set of values."""
 
+BACKUP_PLACES = (
+    "the path of a folder, or a URL such as s3://bucket/path, gs://bucket/path or az://container/path, without credentials, "
+    "which come from the environment"
+)
+"""What a place for backups may be."""
+
 _PATHS = {
     "extract.documents": SettingKind.FOLDER,
     "extract.stylesheets": SettingKind.FOLDER,
@@ -78,6 +84,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "fetch.robots_ttl_s": (1, 86_400),
     "archive.segment_bytes": (1_000, 1_000_000_000_000),
     "index.max_lag_s": (1, 86_400),
+    "backup.every_s": (0.1, 86_400),
     "run.group_pages": (1, 32),
     "run.extract_timeout_s": (0.1, 3_600),
     "run.lease_s": (3, 3_600),
@@ -101,6 +108,7 @@ _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(?:([kmgt])(i?))?b?", re.IGNORECASE)
 _CONTACT = re.compile(r"https?://[^\s()<>]+|(?:mailto:)?[^\s()<>@]+@[^\s()<>@]+")
 # An address or a name, and an absolute path.
 _PLACE = re.compile(r"[0-9A-Za-z.-]+=/.*")
+_BACKUP_URL = re.compile(r"(?:s3|gs|az)://[^/@?#\s]+(?:/[^?#]*)?")
 _SWITCH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
 
@@ -134,6 +142,8 @@ def describe_allowed(setting: Setting) -> str:
     """Describe the allowed values of a setting in a few words."""
     if setting.name == "fetch.contact":
         return "a URL or an e-mail address, such as https://example.org/bot or you@example.org"
+    if setting.name == "backup.url":
+        return BACKUP_PLACES
     if setting.name in CHOICES:
         return f"one of {', '.join(CHOICES[setting.name])}"
     if setting.kind not in _MOST:
@@ -163,7 +173,7 @@ def _find_kind(name: str, hint: object) -> SettingKind:
         return SettingKind.SYNTAXES
     if field.endswith(("_s", "_seconds")) and hint is float:
         return SettingKind.DURATION
-    if field.endswith("bytes"):
+    if field.endswith(("bytes", "bytes_s")):
         return SettingKind.SIZE
     return _KINDS.get(hint, SettingKind.LIST)
 
@@ -210,6 +220,8 @@ def _read_text(setting: Setting, value: object) -> str:
     if not isinstance(value, str) or not _is_storable(value):
         raise ValueError(allowed)
     if setting.name in CHOICES and value not in CHOICES[setting.name]:
+        raise ValueError(allowed)
+    if setting.name == "backup.url" and "://" in value and not _BACKUP_URL.fullmatch(value):
         raise ValueError(allowed)
     if setting.name == "fetch.contact" and value and not _CONTACT.fullmatch(value):
         raise ValueError(allowed)

@@ -5,6 +5,7 @@ suffixes.dat    the public-suffix list that decides which hosts belong together
 seeds.txt       one URL per line; new ones are added at the end
 status.json     the state of the crawl, at most a second old while it runs
 history.json    the progress over all runs, for charts
+restoring       where it is restored from, until that is complete
 lock            held by the process that runs the crawl, or imports into it
 lives/007.json  the epoch that one shard had last, and what was heard of it (`crawl/lives.py`)
 documents/      JSON-LD contexts that were fetched, under the digests of their URLs
@@ -39,6 +40,10 @@ IMPORT = "import"
 """The lock's holder during an import; else it is a crawl."""
 DOCUMENTS = "documents"
 """The folder of fetched contexts."""
+RESTORING = "restoring"
+"""The file with the URL of the backup that a folder is restored from, until that is complete."""
+RESTORED = "restored"
+"""The file that marks a shard's folder as restored until its next life has begun."""
 VERSION = 1
 """The version of the folder's layout; crawls with another one are refused."""
 _HASH = "xxh3"
@@ -63,6 +68,8 @@ def check_folder(folder: Path) -> bool:
         raise UsageError(f"{folder}: {error.strerror}") from error
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder")
+    if (folder / RESTORING).exists():
+        raise UsageError(f"{folder} is not restored to its end: run `rdfspider restore` again")
     fixed = read_file(folder).get(FIXED)
     if fixed is None:
         if others := {path.name for path in folder.iterdir()} - _MADE_FIRST:
@@ -244,6 +251,8 @@ def _describe_holder(holder: str) -> str:
     user, _, pid = holder.partition(" ")
     if user == "doctor":
         return f"it is being mended (process {pid}); wait for that"
+    if user in ("backup", "restore"):
+        return f"a {user} runs there (process {pid}); wait for it"
     if user == IMPORT:
         return f"an import runs there (process {pid}); wait for it, or end it with Ctrl-C"
     return f"a crawl runs there (process {pid or 'unknown'})"

@@ -6,13 +6,14 @@ older copy, or lost, never gets an epoch that others know already, and is recogn
 """
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
 from rdfspider.config import Config
-from rdfspider.crawl.folder import frontier_folder
+from rdfspider.crawl.folder import RESTORED, frontier_folder, shard_folder
 from rdfspider.crawl.messages import Beat
 from rdfspider.disk import write_atomically
 from rdfspider.domains import Domains
@@ -22,6 +23,7 @@ from rdfspider.frontier.frontier import Frontier
 FOLDER = "lives"
 # How far to go beyond an epoch that was refused although it is as high as the clock.
 _LEAP = 1 << 20
+_MOST_COMMITS = 1 << 53
 
 
 class Life(NamedTuple):
@@ -39,9 +41,17 @@ class _Record(msgspec.Struct, frozen=True):
     heard: LastHeard = NOTHING_HEARD
 
 
-def begin_life(folder: Path, shard: int, last: Beat | None = None, *, is_refused: bool = False) -> Life:
+def begin_life(
+    folder: Path,
+    shard: int,
+    last: Beat | None = None,
+    *,
+    is_refused: bool = False,
+    claim: Callable[[int], int] = lambda least: least,
+) -> Life:
     """Give the next epoch to a shard, durably. `last` is the last beat that is known of it. If the frontier `is_refused` to take
-    the epoch that was given last, the record was lost, and the new one leaves all earlier ones behind."""
+    the epoch that was given last, the record was lost, and the new one leaves all earlier ones behind. `claim` may give a
+    higher epoch than the one that it gets, as the store of a backup does."""
     record = _read(folder, shard)
     heard = record.heard if record else NOTHING_HEARD
     if last is not None:
@@ -53,10 +63,20 @@ def begin_life(folder: Path, shard: int, last: Beat | None = None, *, is_refused
         # No frontier was opened as often as seconds have passed since 1970.
         now = int(time.time())
         epoch = now if now > given else given + _LEAP
+    epoch = claim(epoch)
+    mark = shard_folder(folder, shard) / RESTORED
+    if mark.exists():
+        heard = heard.merge(lost_before(epoch))
     path = _path(folder, shard)
     path.parent.mkdir(exist_ok=True)
     write_atomically(path, msgspec.json.encode(_Record(epoch, heard)) + b"\n")
+    mark.unlink(missing_ok=True)
     return Life(epoch, heard)
+
+
+def lost_before(epoch: int) -> LastHeard:
+    """What must be taken for heard of a shard that was restored: whatever its copy says, more may have been before this epoch."""
+    return LastHeard((epoch - 1, _MOST_COMMITS))
 
 
 def open_frontier(folder: Path, shard: int, config: Config, domains: Domains, *, at: Path | None = None) -> Frontier:

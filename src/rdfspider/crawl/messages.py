@@ -80,6 +80,19 @@ RUN_COUNTS = ("statuses", "prerequisites", "failures", "robots", "turned_away", 
 """The fields of a Beat that count by name what has happened since the shard started."""
 
 
+class BackupState(Struct, frozen=True):
+    """How the backup of a shard stands."""
+
+    taken: float = 0.0
+    """When the newest state that is safe in the store was taken, in seconds since 1970; 0 if none is from this life."""
+    problem: str = ""
+    """Why nothing can be sent at the moment; empty if it can."""
+    sent_bytes: int = 0
+    """In this life."""
+    pause_s: float = 0.0
+    """The longest time for which a checkpoint has held up the shard in this life."""
+
+
 class Beat(Struct, frozen=True, tag=2):
     """The report that a shard sends every second: counts of the whole crawl, and from `wire_bytes` on, since the shard started.
     The coordinator adds what the shard had counted in this run before it died."""
@@ -155,6 +168,8 @@ class Beat(Struct, frozen=True, tag=2):
     """The slowest of the recently contacted hosts, with their mean seconds per request."""
     finds: tuple[Find, ...] = ()
     """The latest pages with structured data, newest last."""
+    backup: BackupState | None = None
+    """Of a shard that has one."""
 
     @property
     def fetched_pages(self) -> int:

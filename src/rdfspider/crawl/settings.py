@@ -63,7 +63,8 @@ def ask_flags(flags: Mapping[str, object]) -> dict[str, Asked]:
         asked = value if isinstance(value, Asked) else Asked(value, name)
         setting = SETTINGS[find_name(name)]
         plain = _check(setting, asked)
-        if setting.kind in (SettingKind.FOLDER, SettingKind.FILE) and plain:
+        is_path = setting.kind in (SettingKind.FOLDER, SettingKind.FILE)
+        if plain and (is_path or (setting.name == "backup.url" and "://" not in str(plain))):
             plain = str(Path(str(plain)).absolute())
         elif setting.kind == SettingKind.FOLDERS and isinstance(plain, list):
             plain = [str(Path(entry).absolute()) for entry in plain]

@@ -51,8 +51,9 @@ def write_line(status: Status) -> str:
     )
     mark = "" if status.state == RunState.RUNNING else f"  {write_state(status)}"
     index = f"  {write_index(status.index)}" if status.index else ""
+    backup = f"  {write_backup(status)}" if write_backup(status) else ""
     held = "".join(f"  shard {beat.shard} {beat.state}: {beat.reason}" for beat in status.shards if beat.reason)
-    return "  ".join(parts) + index + mark + held
+    return "  ".join(parts) + index + backup + mark + held
 
 
 def write_summary(status: Status) -> list[str]:
@@ -82,6 +83,8 @@ def write_summary(status: Status) -> list[str]:
         f"hosts       {totals.hosts:,}{f', {totals.given_up_hosts:,} given up' if totals.given_up_hosts else ''}",
     ]
     lines += index
+    if backup := write_backup(status):
+        lines.append(f"backup      {backup.removeprefix('backup ')}")
     if status.limits:
         lines.append(f"limits      {', '.join(f'{name} {limit:,.15g}' for name, limit in status.limits.items())}")
     if status.started:
@@ -110,6 +113,17 @@ def write_index(index: IndexStatus) -> str:
     if index.problem:
         parts.append(f"{index.state}: {index.problem}" if index.state == IndexState.SUSPENDED else index.problem)
     return " · ".join(parts)
+
+
+def write_backup(status: Status) -> str:
+    """Describe the backup: the age of the oldest state of a shard, and why nothing can be sent; empty if there is no backup."""
+    backups = [(beat.shard, beat.backup) for beat in status.shards if beat.backup is not None]
+    if not backups:
+        return ""
+    oldest = min(state.taken for _, state in backups)
+    age = f"{max(0.0, status.updated - oldest):,.0f} s old" if oldest else "not complete yet"
+    problem = next((f", shard {shard} waits: {state.problem}" for shard, state in backups if state.problem), "")
+    return f"backup {age}{problem}"
 
 
 def write_place(status: Status, folder: Path) -> list[str]:

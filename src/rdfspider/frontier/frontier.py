@@ -3,7 +3,7 @@
 `Frontier` has the calls for every page, `add`, `lease`, `release`, `finish` and `commit`, and some lookups. Groups of calls with
 their own callers are attributes: `outbox` and `inbox` between shards, `contents` for duplicates, `restarts` for rescheduling,
 `imports` for pages of other archives, `side_requests` for requests without a lease, `meta` for values of the caller. The
-package's docstring describes the life of a URL. All calls except `sync` belong to one thread.
+package's docstring describes the life of a URL. All calls except `sync` and `flush` belong to one thread.
 """
 
 from collections.abc import Iterable, Sequence
@@ -265,6 +265,14 @@ class Frontier:
     def sync(self) -> None:
         """Make all commits survive a loss of power. This touches nothing else, so it may run in a thread."""
         self._store.sync()
+
+    def flush(self) -> None:
+        """Prepare a checkpoint. This touches nothing else, so it may run in a thread."""
+        self._store.flush()
+
+    def create_checkpoint(self, folder: Path) -> None:
+        """Make a copy of what is committed in a new folder on the same disk; after `flush`, that takes some milliseconds."""
+        self._store.create_checkpoint(folder)
 
     def close(self) -> None:
         """Mark a clean end and close the folder. Staged changes are discarded; a second call does nothing."""

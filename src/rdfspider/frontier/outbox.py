@@ -9,7 +9,7 @@ entries said; until it has, the receiver's inbox lacks something, durably.
 from msgspec.msgpack import Decoder, Encoder
 
 from rdfspider.frontier.keys import pack_outbox, unpack_outbox
-from rdfspider.frontier.store import Store, Table
+from rdfspider.frontier.store import Store, Table, TableRows
 
 Cursor = tuple[int, int]
 """A position in an outbox: (the sender's epoch, the sequence number within it). (0, 0) is before all entries."""
@@ -106,6 +106,10 @@ class Inbox:
         cursor = self._committed.get(source)
         return self._cursors.get(source) if cursor is None else cursor
 
+    def cursors(self) -> dict[int, tuple[int, int]]:
+        """The last committed entry of each shard that has sent anything."""
+        return read_cursors(self._meta)
+
     def accept(self, source: int, cursor: Cursor, previous: Cursor) -> bool:
         """Stage the cursor of an entry from a shard; the entry's content must be staged before the next commit. Returns False if
         it was accepted before. If its `previous` one never came, the shard has to tell it again."""
@@ -135,6 +139,12 @@ class Inbox:
     def settle(self) -> None:
         """Take over the staged cursors after a commit."""
         self._committed.clear()
+
+
+def read_cursors(meta: TableRows) -> dict[int, tuple[int, int]]:
+    """Return the committed cursor of each shard that has sent anything."""
+    rows = meta.iterate(_INBOX, _INBOX[:-1] + bytes((_INBOX[-1] + 1,)))
+    return {int(key.removeprefix(_INBOX)): _decode_cursor(value) for key, value in rows}
 
 
 class _Cursors:

@@ -37,7 +37,7 @@ from rdfspider.frontier.keys import (
 )
 from rdfspider.frontier.learning.patterns import read_patterns
 from rdfspider.frontier.learning.url_patterns import find_pattern
-from rdfspider.frontier.outbox import freed_key, read_freed
+from rdfspider.frontier.outbox import freed_key, read_cursors, read_freed
 from rdfspider.frontier.state import read_state
 from rdfspider.frontier.store import StoreReader, has_store
 from rdfspider.frontier.url_rows import SCHEDULED, decode_row, decode_url, to_entry
@@ -132,6 +132,15 @@ class FrontierReader:
     def is_empty(self) -> bool:
         """Whether nothing was ever committed."""
         return self._state is None
+
+    @property
+    def generation(self) -> tuple[int, int]:
+        """The last epoch and the number of commits; zeros if nothing was ever committed."""
+        return (self._state[1].epoch, self._state[0].commits) if self._state else (0, 0)
+
+    def inbox_cursors(self) -> dict[int, tuple[int, int]]:
+        """The last committed entry of each shard that has sent anything."""
+        return read_cursors(self._tables["meta"])
 
     @property
     def counts(self) -> Counts:

@@ -15,6 +15,7 @@ from rocksdict import (
     AccessType,
     BlockBasedOptions,
     Cache,
+    Checkpoint,
     ColumnFamily,
     DBCompactionStyle,
     DBCompressionType,
@@ -179,6 +180,10 @@ class Table(TableRows):
         """Stage a deletion."""
         self._store.batch.delete(key, self._handle)
 
+    def flush(self) -> None:
+        """Write the table's rows to a file."""
+        self._family.flush()
+
     def close(self) -> None:
         """Release the column family and its handle."""
         super().close()
@@ -266,6 +271,15 @@ class Store:
     def sync(self) -> None:
         """Make everything that was written survive a loss of power; may run in its own thread."""
         self._db.flush_wal(True)
+
+    def flush(self) -> None:
+        """Write all rows to files, so that a checkpoint has little left to do; may run in its own thread."""
+        for table in list(self.tables.values()):
+            table.flush()
+
+    def create_checkpoint(self, folder: Path) -> None:
+        """Make a copy of the tables, by links to their files, in a folder that must not exist yet, on the same disk."""
+        Checkpoint(self._db).create_checkpoint(str(folder))
 
     def table_bytes(self) -> dict[str, int]:
         """The size on disk of each table and of the log."""

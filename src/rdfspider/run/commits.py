@@ -100,6 +100,10 @@ class ShardStore:
         self._archive.publish()
         self.archive_bytes = sum(lengths.values())
 
+    def read_lengths(self) -> dict[str, int]:
+        """Return the length of each of the archive's files at the last commit."""
+        return self._archive.positions()
+
     async def store_counts(self) -> None:
         """Make the counts durable, at the end of a run."""
         self.data_counts.stage(float("inf"))
@@ -372,7 +376,7 @@ def _find_first_number(frontier: Frontier, committed: Iterable[str]) -> int:
     skipped, first = msgspec.msgpack.decode(stored, type=tuple[int, int]) if stored else (0, 1)
     if frontier.skipped_segments > skipped:
         numbers = [name.number for kind in SegmentKind if (name := find_newest(committed, kind))]
-        first = max(numbers, default=0) + frontier.skipped_segments - skipped + 1
+        first = max([first - 1, *numbers]) + frontier.skipped_segments - skipped + 1
         frontier.meta.put(_FIRST_SEGMENT, msgspec.msgpack.encode((frontier.skipped_segments, first)))
         frontier.commit()
     return first

@@ -39,6 +39,7 @@ from rdfspider.errors import UsageError
 from rdfspider.linked_documents import KeptDocuments
 from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, SupervisedChild, Supervisor
+from rdfspider.run.backups import claim_epoch
 from rdfspider.run.index_watch import IndexWatch
 from rdfspider.run.mirror import Mirror
 from rdfspider.run.peers.coordinator import Coordinator, Outgoing
@@ -46,6 +47,7 @@ from rdfspider.run.peers.coordinator_hub import CoordinatorHub
 from rdfspider.run.peers.messages import Control, ControlCommand
 from rdfspider.run.runners.local import make_local_runner, remove_old_sockets
 from rdfspider.run.runners.runner import Runner, ShardExit, ShardOrder
+from rdfspider.run.shipping import ship_head
 
 _log = logging.getLogger(__name__)
 
@@ -58,6 +60,9 @@ _STOP_S = 6.0
 _LEAVE_S = 3.0
 # How long the last facts of shards in other places may take to be copied, where nobody waits for the end.
 _MIRROR_S = 600.0
+# How long the last shipment of a backup may take: at the end of a crawl, or when a person waits for it to stop.
+_LAST_SHIPMENT_S = 60.0
+_STOPPED_SHIPMENT_S = 1.0
 # For shards that die before their first message.
 _RESTARTS = RestartPolicy()
 
@@ -124,6 +129,7 @@ class _Coordination:
             beats = self._coordinator.beats
             self._mirror = Mirror(folder, runner.keys.of_coordinator(), lambda: tuple(beats))
         self._index = IndexWatch(folder, config) if config.index.enabled else None
+        self._shipping = ship_head(config.backup, folder) if config.backup.url else None
         self._ended_at: float | None = None
         """When the crawl was found to be over, by the monotonic clock; None before."""
         self._is_finishing = False
@@ -144,6 +150,8 @@ class _Coordination:
         try:
             write_atomically(self._folder / CONTROL, f"{self._runner.control}\n".encode(), durable=False)
             self.signals.listen()
+            if self._shipping is not None:
+                self._shipping.start().add_done_callback(self._end_without_backup)
             indexing = asyncio.create_task(self._keep_index())
             if self._mirror is not None:
                 self._mirror.start()
@@ -162,7 +170,9 @@ class _Coordination:
         status = end_shards(self._make_status())
         self._write_status(status)
         self._history.write()
-        if ticks.done():
+        if self._shipping is not None:
+            await self._shipping.finish(_STOPPED_SHIPMENT_S if self._is_cut_short() else _LAST_SHIPMENT_S)
+        if ticks.done() and not ticks.cancelled():
             ticks.result()
         if self._error:
             raise UsageError(self._error)
@@ -207,7 +217,12 @@ class _Coordination:
         self._started_shards.add(number)
         earlier = next((beat for beat in self._previous if beat.shard == number), None)
         last = self._coordinator.beats.get(number, earlier)
-        life = begin_life(self._folder, number, last, is_refused=number in self._refused)
+        is_refused, url = number in self._refused, self._config.backup.url
+        claim = partial(claim_epoch, url, number) if url else (lambda least: least)
+        # A store may take long to answer.
+        life = await asyncio.to_thread(
+            partial(begin_life, self._folder, number, last, is_refused=is_refused, claim=claim)
+        )
         self._refused.discard(number)
         self._coordinator.note_start(number, life.epoch)
         addresses = self._runner.addresses._replace(coordinator=self._hub.shard_address)
@@ -235,6 +250,9 @@ class _Coordination:
             case ShardExit.STALE:
                 self._refused.add(number)
                 return Fate.FAILED
+            case ShardExit.SUPERSEDED:
+                self._end_with(f"a later life of shard {number} is in the backup: the crawl goes on elsewhere")
+                return Fate.OVER
             case ShardExit.DISK_FAILED:
                 return Fate.SUSPENDED
         return Fate.WORKED if has_arrived else Fate.FAILED
@@ -328,6 +346,11 @@ class _Coordination:
         """End the crawl if the ticks fail, for example by an error in `on_progress`: the time limit depends on them."""
         if not ticks.cancelled() and (error := ticks.exception()):
             self._end_with(f"what watched it failed: {str(error) or type(error).__name__}")
+
+    def _end_without_backup(self, shipping: asyncio.Task[None]) -> None:
+        """End the crawl if its backup says that it goes on elsewhere."""
+        if not shipping.cancelled() and (error := shipping.exception()):
+            self._end_with(str(error))
 
     def _on_heard(self) -> None:
         """Store documents that shards have fetched elsewhere, and write the status when the state changes: a user who pauses the

@@ -21,7 +21,7 @@ import msgspec
 import psutil
 
 from rdfspider.codes import PREREQUISITE_REASONS, REFUSALS, FailureCode, RobotsRule, VerdictState
-from rdfspider.crawl.messages import Beat, Fetching, Find, LinksTo, RunState
+from rdfspider.crawl.messages import BackupState, Beat, Fetching, Find, LinksTo, RunState
 from rdfspider.crawl.status import strip_beat
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Extraction, Failure, Lease, RobotsState, Verdict
@@ -270,6 +270,7 @@ class Condition(NamedTuple):
     """The links for other shards."""
     is_brief: bool = False
     """Whether what is for display only is left out."""
+    backup: BackupState | None = None
 
 
 def make_beat(number: int, frontier: Frontier, meter: Meter, data_counts: DataCounts, condition: Condition) -> Beat:
@@ -320,5 +321,6 @@ def make_beat(number: int, frontier: Frontier, meter: Meter, data_counts: DataCo
         finds=tuple(data_counts.finds),
         links=condition.links,
         is_brief=condition.is_brief,
+        backup=condition.backup,
     )
     return strip_beat(beat) if condition.is_brief else beat

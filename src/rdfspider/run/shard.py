@@ -9,6 +9,7 @@ import asyncio
 import os
 import shutil
 
+from rdfspider.crawl.budgets import EndReason
 from rdfspider.crawl.folder import add_seeds, frontier_folder, read_seeds, shard_folder
 from rdfspider.crawl.messages import RunState
 from rdfspider.discover.filters import Filters
@@ -25,6 +26,7 @@ from rdfspider.run.peers.messages import Control, ControlCommand
 from rdfspider.run.peers.peers import Peers
 from rdfspider.run.retelling import Retelling
 from rdfspider.run.runners.runner import ShardOrder
+from rdfspider.run.shipping import ShardSnapshots, Shipping, ship_shard
 from rdfspider.run.visits import ShardParts, Visits
 
 # A visit that waits for its address holds no connection, so there are more visits than connections.
@@ -36,6 +38,9 @@ _BEAT_S = 1.0
 _SHARDS_A_DISPLAY = 100
 # How long requests and extractions under way may still take at a stop. Most end within it; the others are made again next time.
 _FINISH_S = 3.0
+# How long the last shipment of a backup may take: at the end of a crawl, or when a person waits for it to stop.
+_LAST_SHIPMENT_S = 60.0
+_STOPPED_SHIPMENT_S = 2.0
 # A turn of the loop that takes longer shows that the processor is busy.
 _CALM_S = 0.005
 # How the visits to hosts that have had more than their share change with every turn: by how many more, or to which part.
@@ -74,6 +79,7 @@ class Shard:
             clock=clock,
             keys=order.keys,
             lease_s=order.lease_s,
+            has_backup=bool(config.backup.url),
         )
         parts = ShardParts(order, domains, clock, meter, frontier, scope, router, committer, self._peers)
         self._visits = Visits(parts, self._wake_up, self._note_failure)
@@ -93,6 +99,7 @@ class Shard:
         self._retelling = Retelling(
             number, warc, config.crawl, domains, frontier, scope, committer.note, self._note_failure
         )
+        self._shipping = self._make_shipping()
         self._failed: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
         self._is_ready = False
@@ -102,6 +109,8 @@ class Shard:
         self._beats_a_display = 1 + config.crawl.shards // _SHARDS_A_DISPLAY
         self._is_paused = False
         self._is_stopping = False
+        self._has_ended = False
+        """Whether the crawl has ended by itself, so that there is time for the rest."""
         self._surplus = 1.0
         """How many visits to hosts that have had more than their share may be under way."""
         self._slowed = ""
@@ -122,6 +131,8 @@ class Shard:
             # By the coordinator's welcome it is known whether the crawl is already over.
             await self._peers.coordinator.welcome.wait()
             await self._changes.retry_seeds()
+        if self._shipping is not None:
+            self._shipping.start().add_done_callback(self._note_failure)
         self._is_ready = True
         commits = asyncio.create_task(self._committer.run(self._peers, self._after_commit))
         await self._pump(commits)
@@ -130,9 +141,20 @@ class Shard:
         is_clean = await self._visits.finish(_FINISH_S)
         self._committer.finish()
         await commits
+        if self._shipping is not None:
+            await self._shipping.finish(_LAST_SHIPMENT_S if self._has_ended else _STOPPED_SHIPMENT_S)
         beats.cancel()
         self._send_beat()
         await self._close(is_clean)
+
+    def _make_shipping(self) -> Shipping | None:
+        backup = self._order.config.backup
+        if not backup.url:
+            return None
+        number = self._order.number
+        folder = shard_folder(self._order.folder, number)
+        snapshots = ShardSnapshots(folder, self._frontier, self._committer.turn, self._store.read_lengths)
+        return ship_shard(backup, number, snapshots, self._frontier.epoch, self._peers.note_backup)
 
     def stop(self) -> None:
         """Start no more visits, and end when everything is durable."""
@@ -216,6 +238,7 @@ class Shard:
                 self._slowed = control.reason
             case ControlCommand.STOP:
                 self._is_stopping = True
+                self._has_ended = control.reason not in (EndReason.ASKED, EndReason.TIME)
                 # If the crawl is halted a moment later, no further beat is received.
                 self._send_beat()
             case ControlCommand.HALT:
@@ -316,6 +339,7 @@ class Shard:
             self._disk_bytes,
             self._order.parcel.place if self._order.parcel else "",
             self._peers.list_links(),
+            backup=self._shipping.state if self._shipping is not None else None,
         )
 
     async def _close(self, is_clean: bool) -> None:

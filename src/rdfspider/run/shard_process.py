@@ -13,11 +13,13 @@ from dataclasses import replace
 
 import uvloop
 
+from rdfspider.backup.manifests import SupersededError
 from rdfspider.crawl.folder import frontier_folder, load_domains
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.frontier.entries import StaleLifeError
 from rdfspider.frontier.store import is_damage, is_disk_error
 from rdfspider.processes.module_process import begin_module_process, calm_collector
+from rdfspider.run.backups import recover_shard
 from rdfspider.run.commits import check_disk
 from rdfspider.run.runners.places import Parcel, enter_place, unpack_files
 from rdfspider.run.runners.runner import ShardExit, ShardOrder
@@ -59,6 +61,9 @@ def _report(order: ShardOrder, error: Exception) -> int:
     if isinstance(error, StaleLifeError):
         _log.warning("shard %d needs a higher epoch: %s", number, error)
         return ShardExit.STALE
+    if isinstance(error, SupersededError):
+        _log.warning("shard %d ends: %s", number, error)
+        return ShardExit.SUPERSEDED
     if is_damage(error, frontier_folder(order.folder, number)):
         _log.warning("shard %d is damaged: %s", number, error)
         return ShardExit.DAMAGED
@@ -114,6 +119,8 @@ async def _run(order: ShardOrder) -> None:
     only fail again, and all that matters is on disk."""
     try:
         await _open_and_run(order)
+    except SupersededError as error:
+        os._exit(_report(order, error))
     except UsageError:
         raise
     except Exception as error:
@@ -124,7 +131,7 @@ async def _run(order: ShardOrder) -> None:
 
 def _enter_place(order: ShardOrder, parcel: Parcel) -> ShardOrder:
     """Return the order for a shard whose folder looks like the crawl's."""
-    must_find = order.has_run and not order.config.run.replace_lost
+    must_find = order.has_run and not order.config.run.replace_lost and not order.config.backup.url
     root = enter_place(order.folder, parcel, order.number, order.epoch, must_find=must_find)
     return order._replace(folder=root, config=unpack_files(root, parcel, order.config))
 
@@ -133,7 +140,9 @@ async def _open_and_run(order: ShardOrder) -> None:
     _leave_without_parent(order)
     if order.parcel is not None:
         order = _enter_place(order, order.parcel)
-    elif not order.config.run.replace_lost:
+    if order.config.backup.url:
+        order = recover_shard(order)
+    elif order.parcel is None and not order.config.run.replace_lost:
         check_disk(order.folder, order.number)
     domains = load_domains(order.folder, order.config.crawl.shards)
     try:

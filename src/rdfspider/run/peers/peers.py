@@ -73,6 +73,8 @@ _OTHER_SOCKETS = 64
 _MAX_PENDING = 1000
 # Links that may wait on disk for shards that are slow or gone; beyond this, no new URLs are leased.
 _MAX_OUTBOX_BYTES = 64 * 1024 * 1024
+# With a backup, entries stay until a copy has them, also while its store is away.
+_MAX_BACKED_OUTBOX_BYTES = 4 * 1024 * 1024 * 1024
 
 _decoder = msgspec.msgpack.Decoder(MessageBatch)
 
@@ -168,7 +170,9 @@ class Peers:
     @property
     def is_outbox_full(self) -> bool:
         """Whether so many links wait for other shards that no new URLs should be leased."""
-        return self._frontier.outbox.stored_bytes > _MAX_OUTBOX_BYTES
+        return self._frontier.outbox.stored_bytes > (
+            _MAX_BACKED_OUTBOX_BYTES if self._has_backup else _MAX_OUTBOX_BYTES
+        )
 
     @property
     def is_settled(self) -> bool:

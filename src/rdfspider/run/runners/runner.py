@@ -27,6 +27,8 @@ class ShardExit(IntEnum):
     """The shard's database is damaged, so a restart would not help."""
     STALE = 66
     """The frontier has had the epoch that it was given, so the shard needs a higher one."""
+    SUPERSEDED = 67
+    """A later life of the shard has begun elsewhere."""
     DISK_FAILED = 75
     """The shard's disk is full or missing; it is restarted later."""
     LEASE_OVER = LEASE_OVER

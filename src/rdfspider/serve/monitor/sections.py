@@ -213,6 +213,9 @@ def find_warnings(sample: MonitorSample, rows: list[ShardRow]) -> list[str]:
         f"Links of shard {shard} for shard {links.shard} have waited for more than a minute."
         for shard, links in find_late_links(status)
     ]
+    for row in rows:
+        if row.beat.backup is not None and row.beat.backup.problem:
+            found.append(f"The backup of shard {row.beat.shard} waits: {row.beat.backup.problem}.")
     index = status.index
     if index and index.problem:
         found.append(f"Index: {index.problem}.")

@@ -1,0 +1,160 @@
+"""Brings the state of a member back to a disk: its newest Manifest enters, files as they were leave, each with its digest
+checked.
+
+What is on the disk already and right is not fetched again, so that a restoration that was interrupted goes on where it was.
+"""
+
+import hashlib
+import logging
+import os
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from rdfspider.archive.segments import write_committed
+from rdfspider.backup.manifests import Manifest, StoredFile, StoredPart, find_newest, list_places
+from rdfspider.backup.objects import Objects
+from rdfspider.backup.shipment import read_range
+from rdfspider.disk import replace_file, sync_folder
+from rdfspider.errors import UnreadableError, UsageError
+
+_log = logging.getLogger(__name__)
+
+# Most of the time is spent waiting for the store.
+_AT_ONCE = 4
+# A running crawl replaces its manifests; one of them lasts for two shipments.
+_TRIES = 5
+
+
+def restore_member(
+    objects: Objects,
+    member: str,
+    folder: Path,
+    *,
+    archive: str = "warc",
+    skipped: Collection[str] = (),
+    on_file: Callable[[int], None] = lambda size: None,
+) -> Manifest | None:
+    """Make a member's folder as its newest manifest says, without files that are `skipped`; None if it has no manifest.
+
+    `on_file` is called with the size of each file or part that has come.
+    """
+    for _ in range(_TRIES):
+        manifest = find_newest(objects, member)
+        if manifest is None:
+            return None
+        try:
+            _restore(objects, manifest, folder, archive, skipped, on_file)
+        except UnreadableError:
+            if manifest.place in list_places(objects, member):
+                raise
+            # The crawl goes on, and has replaced it meanwhile.
+            continue
+        return manifest
+    raise UsageError(f"{objects.url}: {member} changes too often to be restored")
+
+
+def restore_file(objects: Objects, stored: StoredFile, path: Path) -> None:
+    """Bring one file back, if it is not there as it was; UnreadableError if its object is missing or damaged."""
+    if path.is_file() and path.stat().st_size == stored.size and _digest(path, 0, stored.size) == stored.digest:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256()
+    with replace_file(path) as file:
+        for chunk in objects.stream(stored.key):
+            digest.update(chunk)
+            file.write(chunk)
+        if digest.hexdigest() != stored.digest:
+            raise _tell_damage(objects, stored.key)
+
+
+def _restore(
+    objects: Objects,
+    manifest: Manifest,
+    folder: Path,
+    archive: str,
+    skipped: Collection[str],
+    on_file: Callable[[int], None],
+) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {name: stored for name, stored in manifest.files.items() if name not in skipped}
+    for name in (*files, *manifest.segments):
+        _check_inside(name)
+    _remove_others(folder, files)
+
+    def bring_file(name: str, stored: StoredFile) -> None:
+        restore_file(objects, stored, folder / name)
+        on_file(stored.size)
+
+    def bring_segment(name: str, parts: tuple[StoredPart, ...]) -> None:
+        _restore_segment(objects, folder / archive / name, parts, on_file)
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        tasks = [pool.submit(bring_file, name, stored) for name, stored in files.items()]
+        tasks += [pool.submit(bring_segment, name, parts) for name, parts in manifest.segments.items()]
+        try:
+            for task in tasks:
+                task.result()
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    if manifest.segments:
+        write_committed(folder / archive, manifest.lengths)
+        sync_folder(folder / archive)
+
+
+def _restore_segment(
+    objects: Objects, path: Path, parts: tuple[StoredPart, ...], on_file: Callable[[int], None]
+) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        size = os.fstat(descriptor).st_size
+        for part in parts:
+            if size < part.end or _digest(path, part.start, part.end) != part.digest:
+                _restore_part(objects, descriptor, part)
+            on_file(part.end - part.start)
+        os.ftruncate(descriptor, parts[-1].end)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _restore_part(objects: Objects, descriptor: int, part: StoredPart) -> None:
+    digest = hashlib.sha256()
+    position = part.start
+    for chunk in objects.stream(part.key):
+        digest.update(chunk)
+        rest = memoryview(chunk)
+        while rest:
+            written = os.pwrite(descriptor, rest, position)
+            position, rest = position + written, rest[written:]
+    if digest.hexdigest() != part.digest:
+        raise _tell_damage(objects, part.key)
+
+
+def _remove_others(folder: Path, files: Collection[str]) -> None:
+    """Remove files of an earlier attempt beside those that come, in the folders that are wholly restored: a database must not
+    find files of another state."""
+    for below in {Path(name).parent for name in files} - {Path()}:
+        for path in (folder / below).glob("*"):
+            if path.is_file() and str(path.relative_to(folder)) not in files:
+                path.unlink()
+
+
+def _check_inside(name: str) -> None:
+    """Raise UnreadableError if a name leads elsewhere, as none of a manifest of ours does."""
+    path = Path(name)
+    if path.is_absolute() or ".." in path.parts:
+        raise UnreadableError(f"{name}: a manifest names a file outside of the crawl's folder")
+
+
+def _digest(path: Path, start: int, end: int) -> str:
+    digest = hashlib.sha256()
+    for chunk in read_range(path, start, end):
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+def _tell_damage(objects: Objects, key: str) -> UnreadableError:
+    return UnreadableError(f"{objects.url}: {key} is damaged: it is not what was sent")

@@ -1,0 +1,262 @@
+"""A crawl that does not run and a store: the folder's state goes there at once, and comes back where it is gone."""
+
+import errno
+import itertools
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from rdfspider.backup.manifests import (
+    HEAD,
+    Manifest,
+    SupersededError,
+    begin_epoch,
+    find_newest,
+    list_members,
+    list_places,
+    name_shard,
+)
+from rdfspider.backup.objects import Objects
+from rdfspider.backup.restoration import restore_file, restore_member
+from rdfspider.backup.shipment import Shipper, Snapshot
+from rdfspider.config import Config
+from rdfspider.crawl.folder import (
+    DOCUMENTS,
+    RESTORED,
+    RESTORING,
+    SEEDS,
+    SUFFIXES,
+    frontier_folder,
+    hold_folder,
+    list_shards,
+    shard_folder,
+)
+from rdfspider.crawl.history import FILE as HISTORY
+from rdfspider.crawl.lives import lost_before
+from rdfspider.crawl.settings import FILE, FIXED, read_file
+from rdfspider.crawl.status import FILE as STATUS
+from rdfspider.disk import sync_folder, write_atomically
+from rdfspider.errors import AwayError, UsageError
+from rdfspider.frontier.reader import FrontierReader
+from rdfspider.frontier.store import has_store
+from rdfspider.run.commits import WARC, WARC_LENGTHS
+from rdfspider.run.runners.runner import ShardOrder
+
+_log = logging.getLogger(__name__)
+
+_HEAD_FILES = (FILE, SUFFIXES, SEEDS, STATUS, HISTORY, "forgotten.txt", "split.txt", "sources.txt")
+_HEAD_FOLDERS = (DOCUMENTS, "lives")
+# Where shards are until they are restored, and what they replace. Outside of `shards`, nobody reads them.
+_COMING, _ASIDE = "restoring-shards", "set-aside/older-shards"
+# What belongs to a process that has the database open.
+_PASSING = ("LOCK", "LOG")
+
+
+class BackupReport(NamedTuple):
+    """What a backup or a restoration was about."""
+
+    shards: int
+    bytes: int
+    """All bytes of the state."""
+    sent_bytes: int = 0
+    """Those that the store did not have yet."""
+
+
+def backup_crawl(
+    folder: Path, config: Config, url: str, on_progress: Callable[[str], None] = lambda line: None
+) -> BackupReport:
+    """Send the state of a crawl that does not run to a store. SupersededError if the store has a later state."""
+    objects = Objects(url)
+    with hold_folder(folder, "backup"):
+        total = sent = shards = 0
+        for number in list_shards(folder):
+            if not has_store(frontier_folder(folder, number)):
+                continue
+            on_progress(f"shard {number}")
+            snapshot = take_at_rest(folder, number, config)
+            newest = find_newest(objects, name_shard(number))
+            if newest is not None and newest.generation > snapshot.generation:
+                raise SupersededError(
+                    f"{url} has a later state of shard {number} than {folder}; restore it to go on from there"
+                )
+            epoch = begin_epoch(objects, name_shard(number), snapshot.generation[0])
+            shipper = Shipper(objects, name_shard(number), epoch)
+            total += measure(shipper.ship(snapshot))
+            sent += shipper.sent_bytes
+            shards += 1
+        head = Shipper(objects, HEAD, begin_epoch(objects, HEAD, 1))
+        total += measure(head.ship(take_head(folder)))
+        return BackupReport(shards, total, sent + head.sent_bytes)
+
+
+def take_at_rest(folder: Path, number: int, config: Config) -> Snapshot:
+    """The state of a shard that does not run."""
+    frontier = frontier_folder(folder, number)
+    with FrontierReader(frontier, config, number, tables=("meta",), is_used=False) as reader:
+        stored = reader.get_meta(WARC_LENGTHS)
+        return Snapshot(
+            taken=time.time(),
+            generation=reader.generation,
+            files=list_database(frontier),
+            archive=shard_folder(folder, number) / WARC,
+            lengths=msgspec.msgpack.decode(stored, type=dict[str, int]) if stored else {},
+            inbox=reader.inbox_cursors(),
+        )
+
+
+def take_head(folder: Path) -> Snapshot:
+    """The small files of a crawl. Each of them is replaced as a whole, and what is read of one is never half of it."""
+    files = {name: folder / name for name in _HEAD_FILES if (folder / name).is_file()}
+    for below in _HEAD_FOLDERS:
+        files |= {f"{below}/{path.name}": path for path in (folder / below).glob("*") if _is_settled(path)}
+    return Snapshot(taken=time.time(), files=files)
+
+
+def list_database(folder: Path) -> dict[str, Path]:
+    """The files of a frontier, by their paths in the shard's folder."""
+    return {f"frontier/{path.name}": path for path in sorted(folder.iterdir()) if not path.name.startswith(_PASSING)}
+
+
+def measure(manifest: Manifest) -> int:
+    """Count the bytes of a state."""
+    return sum(size for _, size, _ in manifest.list_objects())
+
+
+def restore_crawl(url: str, folder: Path, on_progress: Callable[[str], None] = lambda line: None) -> BackupReport:
+    """Make the folder of a crawl as it was when its newest manifests were written. A folder that is not empty is refused, unless
+    the same restoration was interrupted there; crawl.toml comes last, so that there is a complete crawl or none."""
+    objects = Objects(url, creates=False)
+    _check_target(folder, url)
+    members = list_members(objects)
+    if HEAD not in members:
+        raise UsageError(
+            f"{url}: there are shards of a crawl, but not its settings; `rdfspider verify --backup` says more"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    with hold_folder(folder, "restore"):
+        write_atomically(folder / RESTORING, f"{url}\n".encode())
+        on_progress("settings and seeds")
+        head = restore_member(objects, HEAD, folder, skipped=(FILE,))
+        if head is None or FILE not in head.files:
+            raise UsageError(f"{url}: the backup has no {FILE}")
+        total = measure(head)
+        for member in members:
+            # One that came before an interruption is complete.
+            is_there = (folder / member / RESTORED).exists()
+            if member != HEAD and not is_there:
+                on_progress(member.replace("shards/", "shard "))
+                manifest = restore_shard(objects, folder, int(member.rpartition("/")[2]))
+                total += measure(manifest) if manifest else 0
+        restore_file(objects, head.files[FILE], folder / FILE)
+        # Shards that have sent nothing yet begin again.
+        shards = int(read_file(folder)[FIXED]["shards"])
+        for number in range(shards):
+            shard_folder(folder, number).mkdir(parents=True, exist_ok=True)
+        (folder / RESTORING).unlink()
+        return BackupReport(shards, total)
+
+
+def restore_shard(objects: Objects, folder: Path, number: int) -> Manifest | None:
+    """Make the folder of a shard as its newest manifest says; None if it has none. It takes its place when it is complete,
+    because the index reads what is there; what was there before is set aside. It is marked, so that its next life knows that it
+    is an older copy: hosts get their full pause, and no number or segment is used again that the lost state may have used."""
+    coming, shard = folder / _COMING / f"{number:03}", shard_folder(folder, number)
+    manifest = restore_member(objects, name_shard(number), coming, archive=WARC)
+    if manifest is None:
+        return None
+    write_atomically(coming / RESTORED, b"")
+    if shard.exists():
+        if any(shard.iterdir()):
+            (folder / _ASIDE).mkdir(parents=True, exist_ok=True)
+            names = (folder / _ASIDE / f"{shard.name}-{count}" for count in itertools.count(1))
+            shard.rename(next(name for name in names if not name.exists()))
+        else:
+            shard.rmdir()
+    shard.parent.mkdir(parents=True, exist_ok=True)
+    coming.rename(shard)
+    sync_folder(shard.parent)
+    with suppress(OSError):  # Other shards may be coming.
+        coming.parent.rmdir()
+    return manifest
+
+
+def recover_folder(folder: Path, url: str, on_progress: Callable[[str], None] = lambda line: None) -> None:
+    """Before a crawl starts: restore it if there is a backup and its folder is gone. Folders of shards that are gone are made,
+    and each shard restores its own."""
+    is_gone = not folder.exists() or (folder.is_dir() and not _list_others(folder))
+    if is_gone or (folder / RESTORING).is_file():
+        # A new crawl has no backup yet.
+        if list_places(Objects(url), HEAD):
+            restore_crawl(url, folder, on_progress)
+    elif isinstance(shards := read_file(folder).get(FIXED, {}).get("shards"), int):
+        for number in range(shards):
+            shard_folder(folder, number).mkdir(parents=True, exist_ok=True)
+
+
+def recover_shard(order: ShardOrder) -> ShardOrder:
+    """Before a shard starts: restore its state from the backup if the disk has none, or an older one. BlockingIOError if there is
+    none on the disk and the store is away. The order that is returned says what the state may lack."""
+    url, number = order.config.backup.url, order.number
+    shard = shard_folder(order.folder, number)
+    is_gone = not has_store(frontier_folder(order.folder, number))
+    try:
+        objects = Objects(url)
+        newest = find_newest(objects, name_shard(number))
+        if newest is None or not (is_gone or _is_older(order, newest)):
+            return order
+        _log.warning("shard %d is restored from %s", number, url)
+        restore_shard(objects, order.folder, number)
+    except AwayError as error:
+        if not is_gone:
+            _log.warning("shard %d starts without a look at its backup: %s", number, error)
+            return order
+        raise BlockingIOError(errno.EAGAIN, str(error)) from error
+    (shard / RESTORED).unlink()
+    return order._replace(heard=order.heard.merge(lost_before(order.epoch)))
+
+
+def claim_epoch(url: str, number: int, least: int) -> int:
+    """Let the store give a life of a shard its epoch. While the store is away, the shard takes the next one that is known here,
+    and tells the store before it sends anything."""
+    try:
+        return begin_epoch(Objects(url), name_shard(number), least)
+    except AwayError as error:
+        _log.warning("shard %d begins an epoch that its backup has not given: %s", number, error)
+        return least
+
+
+def _is_older(order: ShardOrder, newest: Manifest) -> bool:
+    """Whether the state on the disk is older than one in the store, as when the disk was put back."""
+    try:
+        return take_at_rest(order.folder, order.number, order.config).generation < newest.generation
+    except UsageError:
+        # It is damaged or in use, and the shard says so.
+        return False
+
+
+def _check_target(folder: Path, url: str) -> None:
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder")
+    marker = folder / RESTORING
+    if marker.is_file():
+        if marker.read_text().strip() != url:
+            raise UsageError(
+                f"{folder} has begun to be restored from {marker.read_text().strip()}; name another folder"
+            )
+    elif others := _list_others(folder):
+        raise UsageError(f"{folder} is not empty: it has {min(others)}; name a new folder to restore into")
+
+
+def _list_others(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir() if path.name != "lock"]
+
+
+def _is_settled(path: Path) -> bool:
+    return path.is_file() and not path.name.endswith((".new", ".partial"))

@@ -1,0 +1,137 @@
+"""Checkpoints of a shard while it commits, and a store that fails in the midst of them."""
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from loopback import run_loop
+from rdfspider.backup.manifests import SupersededError, begin_epoch, find_newest, name_shard
+from rdfspider.backup.objects import Objects
+from rdfspider.backup.restoration import restore_member
+from rdfspider.backup.shipment import Snapshot
+from rdfspider.config import BackupConfig, Config
+from rdfspider.domains import Domains, bundled_suffix_list
+from rdfspider.frontier.frontier import Frontier
+from rdfspider.run.shipping import ShardSnapshots, Shipping, ship_shard
+
+MEMBER = name_shard(0)
+COUNT = "count"
+
+
+def open_frontier(folder: Path) -> Frontier:
+    return Frontier(folder / "frontier", Config(), Domains(bundled_suffix_list(), 1), 0)
+
+
+def read_count(folder: Path) -> int:
+    frontier = open_frontier(folder)
+    try:
+        return int(frontier.meta.get(COUNT) or b"0")
+    finally:
+        frontier.close()
+
+
+def test_a_copy_is_a_state_between_two_commits(tmp_path: Path) -> None:
+    """The lengths of the segments in a manifest are those that the restored frontier has."""
+    folder, store = tmp_path / "shard", tmp_path / "store"
+    (folder / "warc").mkdir(parents=True)
+    frontier = open_frontier(folder)
+    committed: list[int] = [0]
+    segment = folder / "warc" / "shard-000-facts-000001.warc.gz"
+
+    async def run() -> None:
+        turn = asyncio.Lock()
+        snapshots = ShardSnapshots(folder, frontier, turn, lambda: {segment.name: committed[0]})
+        config = BackupConfig(url=str(store), every_s=0.1)
+        shipped = asyncio.Event()
+        shipping = ship_shard(config, 0, snapshots, frontier.epoch, lambda inbox: shipped.set())
+        loop = shipping.start()
+        while committed[0] < 30 or not shipped.is_set():
+            with segment.open("ab") as file:
+                file.write(b"x")
+            await asyncio.sleep(0.01)
+            async with turn:
+                frontier.meta.put(COUNT, b"%d" % (committed[0] + 1))
+                frontier.commit()
+                await asyncio.to_thread(frontier.sync)
+                committed[0] += 1
+        loop.cancel()
+
+    run_loop(run())
+    objects = Objects(str(store))
+    manifest = restore_member(objects, MEMBER, tmp_path / "restored")
+    frontier.close()
+    assert manifest is not None
+    assert manifest.lengths.get(segment.name, 0) == read_count(tmp_path / "restored") > 0
+
+
+def test_what_is_sent_last_is_all_and_a_checkpoint_is_removed(tmp_path: Path) -> None:
+    folder, store = tmp_path / "shard", tmp_path / "store"
+    folder.mkdir()
+    frontier = open_frontier(folder)
+
+    async def run() -> Shipping:
+        snapshots = ShardSnapshots(folder, frontier, asyncio.Lock(), dict)
+        shipping = ship_shard(BackupConfig(url=str(store)), 0, snapshots, frontier.epoch, lambda inbox: None)
+        shipping.start()
+        frontier.meta.put(COUNT, b"7")
+        frontier.commit()
+        await shipping.finish(60)
+        return shipping
+
+    shipping = run_loop(run())
+    frontier.close()
+    assert (shipping.state.problem, shipping.state.taken > 0) == ("", True)
+    assert not (folder / "checkpoint").exists()
+    assert restore_member(Objects(str(store)), MEMBER, tmp_path / "restored")
+    assert read_count(tmp_path / "restored") == 7
+
+
+def test_a_store_that_fails_is_told_and_what_arrived_is_not_sent_again(tmp_path: Path) -> None:
+    store, file = tmp_path / "store", tmp_path / "file"
+    file.write_bytes(bytes(1000))
+    has_failed: list[bool] = []
+
+    async def take() -> Snapshot:
+        if not has_failed:
+            has_failed.append(True)
+            return Snapshot(taken=1.0, files={"a.sst": file, "b.sst": tmp_path / "missing"})
+        return Snapshot(taken=2.0, files={"a.sst": file})
+
+    async def run() -> tuple[str, msgspec.Struct]:
+        shipping = Shipping(BackupConfig(url=str(store), every_s=0.01), MEMBER, take, epoch=1)
+        task = shipping.start()
+        while not shipping.state.problem and not shipping.state.taken:
+            await asyncio.sleep(0.001)
+        problem = shipping.state.problem
+        while not shipping.state.taken:
+            await asyncio.sleep(0.001)
+        task.cancel()
+        return problem, shipping.state
+
+    problem, state = run_loop(run())
+    assert "missing" in problem
+    assert state == msgspec.structs.replace(state, problem="", taken=2.0, sent_bytes=1000)
+
+
+def test_a_life_that_is_over_learns_it_from_the_store(tmp_path: Path) -> None:
+    objects = Objects(str(tmp_path / "store"))
+    epoch = begin_epoch(objects, MEMBER, 1)
+
+    async def take() -> Snapshot:
+        return Snapshot(taken=1.0)
+
+    async def run() -> None:
+        shipping = Shipping(BackupConfig(url=objects.url, every_s=0.01), MEMBER, take, epoch=epoch)
+        task = shipping.start()
+        while not shipping.state.taken:
+            await asyncio.sleep(0.001)
+        begin_epoch(objects, MEMBER, 1)
+        await task
+
+    with pytest.raises(SupersededError):
+        run_loop(run())
+    newest = find_newest(objects, MEMBER)
+    assert newest is not None
+    assert newest.epoch == epoch

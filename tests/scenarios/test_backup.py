@@ -1,0 +1,187 @@
+"""Crawls with a backup: a store that is away is waited for, and lost disks cost the work since the last copy."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from command_line import run_line
+from object_stores import Gate, S3Server, s3_server
+from web import (
+    Crawling,
+    Site,
+    Web,
+    check_archives,
+    make_site,
+    make_tree,
+    prolong,
+    read_outcomes,
+    read_responses,
+    stopped,
+    wait_for_end,
+)
+
+__all__ = ["s3_server"]  # a fixture
+
+HOSTS = [f"www.site{number}.test" for number in range(12)]
+SHARDS = 2
+VICTIM = 1
+
+
+@pytest.fixture
+def site() -> Site:
+    return make_site(HOSTS, 300, delay_s=0.02)
+
+
+def start(web: Web, folder: Path, store: object, *flags: object, **settings: object) -> Crawling:
+    seeds = [f"http://{HOSTS[0]}/", f"http://{HOSTS[0]}/more/0"]
+    flags = (*flags, "--scope", "any", "--delay", 0, "--shards", SHARDS, *web.resolve({"*.test": "127.0.0.1"}))
+    return Crawling(folder, *seeds, *flags, "--backup", store, backup_every_s=0.5, fetch_connections=4, **settings)
+
+
+def read_backups(folder: Path) -> list[dict[str, Any]]:
+    """How the backup of each shard stands."""
+    try:
+        shards = json.loads((folder / "status.json").read_bytes())["shards"]
+    except (FileNotFoundError, json.JSONDecodeError):
+        return []
+    return [beat["backup"] for beat in shards if beat["backup"]]
+
+
+def has_copies(folder: Path) -> bool:
+    """Whether each shard has sent something."""
+    backups = read_backups(folder)
+    return len(backups) == SHARDS and all(backup["taken"] for backup in backups)
+
+
+def check_complete(folder: Path, site: Site) -> None:
+    check_archives(folder)
+    assert site.urls <= {outcome.url for outcome in read_outcomes(folder)}
+    assert site.page_urls <= read_responses(folder).keys()
+
+
+def test_a_crawl_whose_store_is_away_goes_on(
+    site: Site, s3_server: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(s3_server.port)
+    for name, value in {**s3_server.environment, "AWS_ENDPOINT_URL": f"http://127.0.0.1:{gate.port}"}.items():
+        monkeypatch.setenv(name, value)
+    folder, store = tmp_path / "crawl", s3_server.url(tmp_path.name)
+    has_returned: list[bool] = []
+    with Web(prolong(site, HOSTS[0], lambda: bool(has_returned))) as web:
+        with start(web, folder, store) as crawling:
+            assert crawling.wait() == 2
+            assert f"rdfspider: {store}: " in crawling.stderr()
+        gate.open()
+        with start(web, folder, store) as crawling:
+            assert crawling.wait_until(lambda: has_copies(folder))
+            gate.close()
+            assert crawling.wait_until(lambda: all(backup["problem"] for backup in read_backups(folder)))
+            seen = len(web.log)
+            assert crawling.wait_until(lambda: len(web.log) > seen + 20)
+            assert " waits: " in crawling.stderr()
+            gate.open()
+            assert crawling.wait_until(lambda: not any(backup["problem"] for backup in read_backups(folder)))
+            has_returned.append(True)
+            assert crawling.wait() == 0, crawling.stderr()
+        gate.close()
+        monkeypatch.setenv("AWS_ENDPOINT_URL", s3_server.endpoint)
+        verified = run_line("verify", "--backup", store)
+        assert verified.returncode == 0, verified.stdout
+        assert run_line("restore", store, "--dir", tmp_path / "restored").returncode == 0
+    check_complete(folder, site)
+    # The last shipment has everything.
+    check_complete(tmp_path / "restored", site)
+
+
+def test_a_shard_whose_folder_is_lost_goes_on_from_its_backup(tmp_path: Path) -> None:
+    """While the other one goes on, which has to send again what the backup lacks: one link leads to each page, from the other
+    shard."""
+    site = make_tree(HOSTS, 200, SHARDS, delay_s=0.05)
+    folder, store = tmp_path / "crawl", tmp_path / "store"
+    is_over: list[bool] = []
+    answers = prolong(site, HOSTS[0], lambda: bool(is_over))
+    with Web(answers) as web, start(web, folder, store, index_enabled="true") as crawling:
+        for pages in (60, 120):
+            assert crawling.wait_until(lambda: has_copies(folder))
+            assert crawling.wait_until(lambda pages=pages: len(web.log) > pages)
+            lose_shard(crawling)
+        is_over.append(True)
+        assert crawling.wait() == 0, crawling.stderr()
+        assert crawling.stderr().count(f"shard {VICTIM} is restored from {store}") == 2
+    check_complete(folder, site)
+    assert max(read_responses(folder).values()) == 1, "a page is in the archive twice"
+    # The index, which had read what was lost, has the same answers as one that is made again.
+    quads = sorted(run_line("export", "--dir", folder).stdout.splitlines())
+    assert run_line("index", "--dir", folder, "--rebuild").returncode == 0
+    assert quads == sorted(run_line("export", "--dir", folder).stdout.splitlines())
+    assert len(quads) > len(site.urls)
+    assert run_line("verify", "--dir", folder, "--deep").returncode == 0
+    verified = run_line("verify", "--backup", store)
+    assert verified.returncode == 0, verified.stdout
+
+
+def lose_shard(crawling: Crawling) -> None:
+    """Kill a shard, and remove its folder before it is started again."""
+    with stopped(crawling.process.pid):
+        old = crawling.shard_pids()[VICTIM]
+        shard = psutil.Process(old)
+        shard.kill()
+        wait_for_end(shard)
+        shutil.rmtree(crawling.folder / "shards" / f"{VICTIM:03}")
+    assert crawling.wait_until(lambda: crawling.shard_pids()[VICTIM] != old)
+
+
+def test_a_crawl_whose_machine_is_lost_goes_on_elsewhere(site: Site, tmp_path: Path) -> None:
+    folder, store, elsewhere = tmp_path / "crawl", tmp_path / "store", tmp_path / "elsewhere"
+    is_over: list[bool] = []
+    with Web(prolong(site, HOSTS[0], lambda: bool(is_over))) as web:
+        with start(web, folder, store) as crawling:
+            assert crawling.wait_until(lambda: len(web.log) > 100 and has_copies(folder))
+            crawling.kill()
+        shutil.rmtree(folder)
+        is_over.append(True)
+        with Crawling(elsewhere, "--backup", store, fetch_connections=4) as crawling:
+            assert crawling.wait() == 0, crawling.stderr()
+    check_complete(elsewhere, site)
+    assert run_line("verify", "--dir", elsewhere, "--deep").returncode == 0
+    assert run_line("verify", "--backup", store).returncode == 0
+
+
+def test_a_folder_that_is_older_than_its_backup_is_replaced(site: Site, tmp_path: Path) -> None:
+    folder, store = tmp_path / "crawl", tmp_path / "store"
+    shard = folder / "shards" / f"{VICTIM:03}"
+    with Web(site) as web:
+        with start(web, folder, store, "--pages", 50) as crawling:
+            assert crawling.wait() == 0, crawling.stderr()
+        shutil.copytree(shard, tmp_path / "copy")
+        with start(web, folder, store, "--pages", 150) as crawling:
+            assert crawling.wait() == 0, crawling.stderr()
+        shutil.rmtree(shard)
+        (tmp_path / "copy").rename(shard)
+        seen = len(web.log)
+        with start(web, folder, store, "--pages", 0) as crawling:
+            assert crawling.wait() == 0, crawling.stderr()
+            assert f"shard {VICTIM} is restored from {store}" in crawling.stderr()
+    check_complete(folder, site)
+    # The last copy had everything, so no page was fetched again.
+    assert len(web.log) - seen <= len(site.urls) - 150 + len(HOSTS)
+    assert (folder / "set-aside" / "older-shards" / f"{VICTIM:03}-1").is_dir()
+
+
+def test_two_crawls_cannot_go_on_from_one_backup(site: Site, tmp_path: Path) -> None:
+    """The earlier one ends as soon as it learns of the later one, and the later one has everything."""
+    folder, store, elsewhere = tmp_path / "crawl", tmp_path / "store", tmp_path / "elsewhere"
+    is_over: list[bool] = []
+    with Web(prolong(site, HOSTS[0], lambda: bool(is_over))) as web, start(web, folder, store) as first:
+        assert first.wait_until(lambda: has_copies(folder))
+        with start(web, elsewhere, store) as second:
+            assert first.wait() == 2
+            assert "the crawl goes on elsewhere" in first.stderr()
+            is_over.append(True)
+            assert second.wait() == 0, second.stderr()
+    check_complete(elsewhere, site)
+    assert run_line("verify", "--backup", store).returncode == 0
