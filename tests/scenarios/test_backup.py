@@ -124,15 +124,40 @@ def test_a_shard_whose_folder_is_lost_goes_on_from_its_backup(tmp_path: Path) ->
     assert verified.returncode == 0, verified.stdout
 
 
-def lose_shard(crawling: Crawling) -> None:
+def lose_shard(crawling: Crawling, lost: Path | None = None) -> None:
     """Kill a shard, and remove its folder before it is started again."""
     with stopped(crawling.process.pid):
         old = crawling.shard_pids()[VICTIM]
         shard = psutil.Process(old)
         shard.kill()
         wait_for_end(shard)
-        shutil.rmtree(crawling.folder / "shards" / f"{VICTIM:03}")
+        shutil.rmtree(lost or crawling.folder / "shards" / f"{VICTIM:03}")
     assert crawling.wait_until(lambda: crawling.shard_pids()[VICTIM] != old)
+
+
+def test_a_shard_whose_place_is_lost_goes_on_from_its_backup(tmp_path: Path) -> None:
+    """With its disk, a machine that is not the coordinator's loses the work since the last copy and nobody's links."""
+    site = make_tree(HOSTS, 200, SHARDS, delay_s=0.05)
+    folder, store = tmp_path / "crawl", tmp_path / "store"
+    places = [tmp_path / f"place{number}" for number in range(SHARDS)]
+    flags = [
+        word for number, place in enumerate(places) for word in ("--place", f"127.0.0.{2 + number}={place.absolute()}")
+    ]
+    is_over: list[bool] = []
+    answers = prolong(site, HOSTS[0], lambda: bool(is_over))
+    with Web(answers) as web, start(web, folder, store, *flags, index_enabled="true") as crawling:
+        assert crawling.wait_until(lambda: has_copies(folder))
+        assert crawling.wait_until(lambda: len(web.log) > 60)
+        lose_shard(crawling, places[VICTIM])
+        is_over.append(True)
+        assert crawling.wait() == 0, crawling.stderr()
+        assert crawling.stderr().count(f"shard {VICTIM} is restored from {store}") == 1
+    # The coordinator's folder also has the facts of what was lost.
+    assert site.urls <= {outcome.url for outcome in read_outcomes(folder)}
+    kept = {url for root in tmp_path.glob("place*/*") for url in read_responses(root)}
+    assert site.page_urls <= kept
+    verified = run_line("verify", "--backup", store)
+    assert verified.returncode == 0, verified.stdout
 
 
 def test_a_crawl_whose_machine_is_lost_goes_on_elsewhere(site: Site, tmp_path: Path) -> None:
