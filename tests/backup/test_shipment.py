@@ -153,8 +153,10 @@ def test_an_earlier_life_writes_nothing_that_counts(place: str, member: Member) 
 def test_a_manifest_is_written_once(place: str, member: Member) -> None:
     objects = Objects(place)
     manifest = Shipper(objects, MEMBER, 1).ship(member.take())
+    # An attempt whose answer was lost is made again.
+    write_manifest(objects, manifest)
     with pytest.raises(SupersededError, match="later life"):
-        write_manifest(objects, manifest)
+        write_manifest(objects, msgspec.structs.replace(manifest, taken=0.0))
 
 
 def test_epochs_are_given_once(place: str) -> None:

@@ -55,7 +55,7 @@ def test_a_refused_epoch_is_left_far_behind_also_by_a_clock_that_was_set_back(tm
 
 def test_what_was_heard_last_is_kept_and_never_shrinks(tmp_path: Path) -> None:
     beat = Beat(0, 7, 0.0, 1, (7, 30), False, numbered=(5, 50))
-    assert begin_life(tmp_path, 0, beat).heard == LastHeard((7, 30), 5, 50)
+    assert begin_life(tmp_path, 0, beat).heard == LastHeard((7, 30), 5, 50, 1)
     older = Beat(0, 7, 0.0, 1, (7, 20), False, numbered=(6, 40))
-    assert begin_life(tmp_path, 0, older).heard == LastHeard((7, 30), 6, 50)
-    assert begin_life(tmp_path, 0).heard == LastHeard((7, 30), 6, 50)
+    assert begin_life(tmp_path, 0, older).heard == LastHeard((7, 30), 6, 50, 2)
+    assert begin_life(tmp_path, 0).heard == LastHeard((7, 30), 6, 50, 3)

@@ -49,6 +49,31 @@ def test_a_frontier_that_was_put_back_gives_out_no_number_twice(tmp_path: Path, 
             break
 
 
+def test_lives_that_begin_from_one_copy_begin_other_segments(tmp_path: Path, clock: HandClock) -> None:
+    """Also with epochs as high as the clock, which a crawl has whose record was lost."""
+    first = set()
+    for lives in range(1, 4):
+        heard = LastHeard((1_790_000_000, 9), 5, 5, lives)
+        frontier = Frontier(
+            tmp_path / f"{lives}", Config(), DOMAINS, 0, clock, epoch=1_790_000_000 + lives, heard=heard
+        )
+        first.add(frontier.skipped_segments)
+        frontier.close()
+    assert len(first) == 3
+
+
+def test_a_frontier_that_was_emptied_has_room_for_as_many_urls_as_before(tmp_path: Path, clock: HandClock) -> None:
+    heard = LastHeard((7, 30), 1_000_000, 100_000_000, 7)
+    frontier = Frontier(tmp_path / "f", Config(), DOMAINS, 0, clock, epoch=8, heard=heard)
+    assert frontier.add([Discovered("http://a.test/1"), Discovered("http://a.test/2")]) == 2
+    frontier.commit()
+    frontier.close()
+    # And a copy of it that was put back, of which more was heard before.
+    frontier = Frontier(tmp_path / "f", Config(), DOMAINS, 0, clock, epoch=12, heard=heard.merge(LastHeard((11, 1))))
+    assert frontier.add([Discovered("http://a.test/3"), Discovered("http://b.test/")]) == 2
+    frontier.close()
+
+
 def test_a_life_that_is_not_put_back_leaves_out_no_numbers(tmp_path: Path, clock: HandClock) -> None:
     heard = NOTHING_HEARD
     for epoch in range(1, 4):

@@ -225,3 +225,24 @@ def test_a_child_out_of_reach_is_abandoned_after_its_kill(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(supervisor, "_KILL_S", 0.01)
     run(story)
+
+
+def test_a_child_that_cannot_be_started_for_lack_of_room_is_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+    """As when its disk is full at the moment of a restart: that must not end all others."""
+    children = Children()
+    failures = [OSError(28, "No space left on device")] * 3
+
+    async def start() -> Pretended:
+        if failures:
+            raise failures.pop()
+        return await children.start()
+
+    async def story() -> None:
+        kept = Supervisor("child", start, fail, QUICK)
+        running = asyncio.create_task(kept.run())
+        await until(lambda: children.started)
+        kept.kill()
+        assert await running
+
+    run(story)
+    assert caplog.text.count("child cannot be started: [Errno 28] No space left on device") == 3

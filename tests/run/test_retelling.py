@@ -41,7 +41,10 @@ def retell(folder: Path, ask: Callable[[Retelling], None]) -> dict[int, list[set
         warc = shard_folder(folder, 0) / WARC
         scope = Scope(config.crawl, domains)
         retelling = Retelling(
-            *(0, warc, config.crawl, domains, frontier, scope), note=lambda: None, on_end=lambda task: done.set()
+            *(0, warc, config.crawl, domains, frontier, scope),
+            has_room=lambda: True,
+            note=lambda: None,
+            on_end=lambda task: done.set(),
         )
         ask(retelling)
         assert not retelling.is_done

@@ -53,6 +53,11 @@ class SegmentName(NamedTuple):
         return f"{self.prefix}-{self.kind}-{self.number:06}.warc.gz"
 
 
+def segment_prefix(shard: int) -> str:
+    """Return how the names of a shard's segments begin."""
+    return f"shard-{shard:03}"
+
+
 def parse_name(name: str) -> SegmentName | None:
     """Split the name of a segment; None if it is no segment's."""
     found = _SEGMENT.fullmatch(name)

@@ -136,7 +136,9 @@ def find_newest(objects: Objects, member: str) -> Manifest | None:
 
 def write_manifest(objects: Objects, manifest: Manifest) -> None:
     """Write a manifest, whose objects are all there; SupersededError if another life has written it, or a later one has begun."""
-    if not objects.create(manifest_key(manifest.member, manifest.place), msgspec.json.encode(manifest)):
+    key, body = manifest_key(manifest.member, manifest.place), msgspec.json.encode(manifest)
+    # It may be there although the answer to the first attempt was lost.
+    if not objects.create(key, body) and objects.read(key) != body:
         raise _tell_superseded(objects, manifest.member)
     check_epoch(objects, manifest.member, manifest.epoch)
 

@@ -67,6 +67,7 @@ def begin_life(
     mark = shard_folder(folder, shard) / RESTORED
     if mark.exists():
         heard = heard.merge(lost_before(epoch))
+    heard = msgspec.structs.replace(heard, lives=heard.lives + 1)
     path = _path(folder, shard)
     path.parent.mkdir(exist_ok=True)
     write_atomically(path, msgspec.json.encode(_Record(epoch, heard)) + b"\n")

@@ -32,11 +32,14 @@ class LastHeard(Struct, frozen=True, array_like=True):
     """The highest host number that was given out."""
     urls: int = 0
     """No host has given out a higher sequence."""
+    lives: int = 0
+    """How many lives were begun."""
 
     def merge(self, other: "LastHeard") -> "LastHeard":
         """The later of both, and the higher numbers."""
         generation = max(self.generation, other.generation)
-        return LastHeard(generation, max(self.hosts, other.hosts), max(self.urls, other.urls))
+        hosts, urls, lives = (max(getattr(self, name), getattr(other, name)) for name in ("hosts", "urls", "lives"))
+        return LastHeard(generation, hosts, urls, lives)
 
 
 NOTHING_HEARD = LastHeard()

@@ -17,6 +17,8 @@ START: Cursor = (0, 0)
 
 _INBOX, _FREED, _LACKING = b"inbox/", b"freed/", b"lacking/"
 _LACKING_END = b"lacking0"
+# A backup may free what has gathered while its store was away, and all else waits meanwhile.
+_FREED_AT_ONCE_BYTES = 4 * 1024 * 1024
 _encode_cursor = Encoder().encode
 _decode_cursor = Decoder(tuple[int, int]).decode
 
@@ -57,13 +59,19 @@ class Outbox:
         return entries
 
     def free(self, destination: int, upto: Cursor) -> None:
-        """Stage the deletion of entries up to a cursor, and that they are gone."""
+        """Stage the deletion of entries up to a cursor, and that they are gone; of very many, only of the first ones."""
         freed = self.freed(destination)
         if upto <= freed:
             return
+        size = 0
         for key, payload in self._entries.iterate(_after(destination, freed), _after(destination, upto)):
             self._entries.delete(key)
             self.stored_bytes -= len(payload)
+            size += len(payload)
+            if size > _FREED_AT_ONCE_BYTES:
+                _, *cursor = unpack_outbox(key)
+                upto = (cursor[0], cursor[1])
+                break
         self._freed.put(destination, upto)
 
     def freed(self, destination: int) -> Cursor:

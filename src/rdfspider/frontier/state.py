@@ -14,7 +14,9 @@ from rdfspider.frontier.store import Store, TableRows
 _VERSION = b"1"
 # What a lost state may have given out after it was last heard, and how many segments each lost life may have begun.
 _UNHEARD_HOSTS, _UNHEARD_URLS = 1 << 14, 1 << 16
-_SEGMENTS_A_LIFE, _MOST_LIVES = 1000, 1000
+_SEGMENTS_A_LIFE = 1000
+# Sequences have 25 bits at least, and hosts need most of them: rather name a wrong parent than lose links.
+_MOST_SKIPPED_URLS = 1 << 23
 
 
 class FrontierState(Struct):
@@ -86,11 +88,15 @@ def open_state(
     if is_put_back:
         hosts, urls = state.numbered
         state.skipped_hosts += max(heard.hosts - hosts, 0) + _UNHEARD_HOSTS
-        state.skipped_urls += max(heard.urls - urls, 0) + _UNHEARD_URLS
-    if not is_clean:
+        if openings:
+            # In an empty frontier, all host numbers are new ones.
+            skipped_urls = state.skipped_urls + max(heard.urls - urls, 0) + _UNHEARD_URLS
+            state.skipped_urls = min(skipped_urls, _MOST_SKIPPED_URLS)
+        # No two lives begin at the same number, also if they begin from the same copy.
+        state.skipped_segments = max(state.skipped_segments, heard.lives * _SEGMENTS_A_LIFE) + _SEGMENTS_A_LIFE
+    elif not is_clean:
         # Without news of a later state, it may still be a copy that is a second older.
-        lives = min(calendar.epoch - last_epoch, _MOST_LIVES)
-        state.skipped_segments += lives * (_SEGMENTS_A_LIFE if is_put_back else 1)
+        state.skipped_segments += 1
     state.counts.in_flight = state.counts.active_hosts = 0
     meta.put(b"version", _VERSION)
     meta.put(b"openings", calendar.to_bytes())

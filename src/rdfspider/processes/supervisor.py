@@ -117,7 +117,14 @@ class Supervisor:
         failures = 0
         while not self._is_stopping:
             started = time.monotonic()
-            code = await self._run_child()
+            try:
+                code = await self._run_child()
+            except OSError as error:
+                # A full or missing disk, as a rule: what the child needs cannot be written now.
+                _log.warning("%s cannot be started: %s; it is tried again in %g s", self._name, error, pause_s)
+                await self._sleep(pause_s)
+                pause_s = min(2 * pause_s, policy.max_pause_s)
+                continue
             has_recovered = time.monotonic() - started > policy.recovered_s and not self._is_stuck
             fate = self._judge(Exit(code, has_recovered))
             if fate is Fate.OVER or self._is_stopping:

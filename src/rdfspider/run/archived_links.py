@@ -4,6 +4,7 @@ What a page linked to is in its outcome. Not in it, and so not found again, are 
 `data_links` query, and sitemaps on hosts of another shard that a robots.txt names.
 """
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +17,13 @@ from rdfspider.codes import PREREQUISITE_REASONS, DuplicateKind, LeaseKind, Reas
 from rdfspider.config import CrawlConfig
 from rdfspider.discover.finder import Finder, follow_redirect
 from rdfspider.domains import Domains
+from rdfspider.errors import UsageError
 from rdfspider.extract.document import is_unfollowed
 from rdfspider.records import Capture, Discovered, Extraction, Judgement, Lease, Link, Page, Robots
 from rdfspider.urls import host_of
 from rdfspider.ways import Way
+
+_log = logging.getLogger(__name__)
 
 
 class ArchivedLinks:
@@ -52,9 +56,12 @@ class ArchivedLinks:
 def read_segments(segments: Mapping[str, tuple[Path, int]]) -> Iterator[Outcome]:
     """Read the outcomes of segments, given by name with path and length; the segment's name is their source."""
     for name, (path, length) in segments.items():
-        for outcome in read_outcomes(path, name, 0, length, now=0.0, has_prerequisites=True):
-            if not isinstance(outcome, Damage):
-                yield outcome
+        try:
+            for outcome in read_outcomes(path, name, 0, length, now=0.0, has_prerequisites=True):
+                if not isinstance(outcome, Damage):
+                    yield outcome
+        except UsageError as error:
+            _log.warning("the links of a segment are left out: %s", error)
 
 
 def list_facts(warc: Path) -> dict[str, tuple[Path, int]]:

@@ -202,21 +202,31 @@ def recover_shard(order: ShardOrder) -> ShardOrder:
     """Before a shard starts: restore its state from the backup if the disk has none, or an older one. BlockingIOError if there is
     none on the disk and the store is away. The order that is returned says what the state may lack."""
     url, number = order.config.backup.url, order.number
-    shard = shard_folder(order.folder, number)
     is_gone = not has_store(frontier_folder(order.folder, number))
     try:
         objects = Objects(url)
         newest = find_newest(objects, name_shard(number))
         if newest is None or not (is_gone or _is_older(order, newest)):
-            return order
+            return _note_restored(order)
         _log.warning("shard %d is restored from %s", number, url)
         restore_shard(objects, order.folder, number)
     except AwayError as error:
         if not is_gone:
             _log.warning("shard %d starts without a look at its backup: %s", number, error)
-            return order
+            return _note_restored(order)
         raise BlockingIOError(errno.EAGAIN, str(error)) from error
-    (shard / RESTORED).unlink()
+    return _note_restored(order)
+
+
+def forget_restored(order: ShardOrder) -> None:
+    """Once a shard's frontier is open: it knows now that it was restored."""
+    (shard_folder(order.folder, order.number) / RESTORED).unlink(missing_ok=True)
+
+
+def _note_restored(order: ShardOrder) -> ShardOrder:
+    """The order of a shard, which says what a restored state may lack."""
+    if not (shard_folder(order.folder, order.number) / RESTORED).exists():
+        return order
     return order._replace(heard=order.heard.merge(lost_before(order.epoch)))
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from rdfspider import __version__
-from rdfspider.archive.segments import SegmentKind, find_newest
+from rdfspider.archive.segments import SegmentKind, find_newest, segment_prefix
 from rdfspider.archive.writer import ArchiveWriter, Written
 from rdfspider.config import Config
 from rdfspider.crawl.folder import advise_doctor, frontier_folder
@@ -357,7 +357,7 @@ def _open_archive(number: int, folder: Path, config: Config, frontier: Frontier)
     archive = ArchiveWriter(
         folder / WARC,
         config.archive,
-        prefix=f"shard-{number:03}",
+        prefix=segment_prefix(number),
         info=_make_info(config.fetch.contact),
         committed=committed,
         name=f"{folder.absolute().parents[1].name}-{number:03}",

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from rdfspider.archive.segments import read_committed, write_committed
+from rdfspider.archive.segments import SegmentKind, parse_name, read_committed, segment_prefix, write_committed
 from rdfspider.crawl.folder import shard_folder
-from rdfspider.errors import RdfspiderError
+from rdfspider.errors import UsageError
 from rdfspider.places.client import Lengths, PlaceClient, ReadPart
 from rdfspider.places.keys import ProcessKeys
 from rdfspider.places.records import PlaceRecord, read_place
@@ -88,8 +88,8 @@ class Mirror:
             lengths = msgspec.msgpack.decode(client.ask(Lengths(shard)), type=dict[str, int])
             if self._copy_segments(client, shard, lengths):
                 self._is_behind.discard(shard)
-        except (RdfspiderError, OSError) as error:
-            # The place may come back, and is tried again at the next turn.
+        except Exception as error:
+            # The place may come back, whatever was wrong with it, and is tried again at the next turn.
             _log.debug("shard %d is not copied: %s", shard, error)
             self._disconnect(shard)
 
@@ -98,6 +98,9 @@ class Mirror:
         warc = shard_folder(self._folder, shard) / "warc"
         copied = read_committed(warc)
         for segment, length in lengths.items():
+            name = parse_name(segment)
+            if name is None or (name.prefix, name.kind) != (segment_prefix(shard), SegmentKind.FACTS):
+                raise UsageError(f"{segment}: the place tells of a segment that is not the shard's")
             start = copied.get(segment, 0)
             if start >= length:
                 continue

@@ -23,8 +23,6 @@ from rdfspider.run.peers.messages import ALL_TOLD, encode_links
 
 # How long one step may take, and the pause after it, in which pages are fetched.
 _STEP_S, _PAUSE_S = 0.02, 0.02
-# Entries that wait for their destination before more of the archive is read.
-_MAX_WAITING_BYTES = 32 * 1024 * 1024
 
 
 class Retelling:
@@ -38,13 +36,15 @@ class Retelling:
         domains: Domains,
         frontier: Frontier,
         scope: Scope,
+        has_room: Callable[[], bool],
         note: Callable[[], None],
         on_end: Callable[[asyncio.Task[None]], None],
     ) -> None:
-        """`warc` is the folder of the shard's segments. `note` is called when something was staged in the frontier, `on_end` when
-        all is told or something has failed."""
+        """`warc` is the folder of the shard's segments. While there is no room in the outbox, nothing is read. `note` is called
+        when something was staged in the frontier, `on_end` when all is told or something has failed."""
         self._warc = warc
         self._frontier = frontier
+        self._has_room = has_room
         self._note = note
         self._on_end = on_end
         self._router = Router(scope, domains, number, Counter())
@@ -92,7 +92,7 @@ class Retelling:
         while self._served and self._take_step(outcomes):
             self._note()
             await asyncio.sleep(_PAUSE_S)
-            while self._frontier.outbox.stored_bytes > _MAX_WAITING_BYTES:
+            while not self._has_room():
                 await asyncio.sleep(_PAUSE_S)
 
     def _take_step(self, outcomes: Iterator[Outcome]) -> bool:

@@ -69,6 +69,7 @@ class Shard:
             tell_again=self._tell_again,
             is_idle=self._is_idle,
             wake=self._wake_up,
+            on_end=self._note_failure,
             note=committer.note,
             on_document=lambda name, body: self._visits.take_document(name, body),
         )
@@ -97,7 +98,10 @@ class Shard:
         """Seeds that are not in this shard's folder yet; only if that is not the crawl's."""
         warc = shard_folder(folder, number) / WARC
         self._retelling = Retelling(
-            number, warc, config.crawl, domains, frontier, scope, committer.note, self._note_failure
+            *(number, warc, config.crawl, domains, frontier, scope),
+            has_room=lambda: self._peers.may_tell_again,
+            note=committer.note,
+            on_end=self._note_failure,
         )
         self._shipping = self._make_shipping()
         self._failed: list[asyncio.Task[None]] = []
@@ -139,6 +143,8 @@ class Shard:
         await self._changes.finish()
         self._visits.cancel_waiting()
         is_clean = await self._visits.finish(_FINISH_S)
+        # Whoever still lacks something asks the next life.
+        self._retelling.close()
         self._committer.finish()
         await commits
         if self._shipping is not None:
@@ -344,7 +350,6 @@ class Shard:
 
     async def _close(self, is_clean: bool) -> None:
         """Close everything. If a visit was abandoned, the frontier stays open, so that the end does not count as clean."""
-        self._retelling.close()
         await self._visits.close()
         await self._peers.close()
         self._store.close()

@@ -19,7 +19,7 @@ from rdfspider.errors import InUseError, UsageError
 from rdfspider.frontier.entries import StaleLifeError
 from rdfspider.frontier.store import is_damage, is_disk_error
 from rdfspider.processes.module_process import begin_module_process, calm_collector
-from rdfspider.run.backups import recover_shard
+from rdfspider.run.backups import forget_restored, recover_shard
 from rdfspider.run.commits import check_disk
 from rdfspider.run.runners.places import Parcel, enter_place, unpack_files
 from rdfspider.run.runners.runner import ShardExit, ShardOrder
@@ -150,6 +150,7 @@ async def _open_and_run(order: ShardOrder) -> None:
     except InUseError as error:
         # A shard whose parent was killed still holds it, and ends soon.
         raise BlockingIOError(errno.EAGAIN, str(error)) from error
+    forget_restored(order)
     calm_collector()
     # From here on, the coordinator client watches the parent.
     _leave_without_parent(order)

@@ -73,6 +73,8 @@ class PeerHandlers:
     """Called when there may be work, because permits or links have come."""
     on_document: Callable[[str, bytes], None] = lambda name, body: None
     """Takes a file of the crawl's documents that another shard has stored."""
+    on_end: Callable[[asyncio.Task[None]], None] = lambda task: None
+    """Takes the task that watches over the connections when it has ended, which only an error or `close` does."""
     note: Callable[[], None] = lambda: None
     """Called when something was staged in the frontier that should be committed soon, but there is no new work."""
 

@@ -136,7 +136,8 @@ class CoordinatorHub:
             return
         parcel = Parcel(batch.number, batch.received, batch.has_gap, batch.messages)
         for message in known.line.take(parcel, self._clock.monotonic()):
-            self.send(self._coordinator.receive(message))
+            if (message.shard, message.epoch) == (batch.shard, batch.epoch):
+                self.send(self._coordinator.receive(message))
         if known.line.is_urgent:
             known.line.flush(self._clock.monotonic(), partial(self._transmit, batch.shard))
         self._on_change()

@@ -38,6 +38,7 @@ class Delivery:
         self._in_flight_bytes = 0
         self._received: deque[_Flight] = deque()
         """Entries that are received and not durable."""
+        self._durable = START
         self._is_open = False
         self._is_drained = False
         """Whether there was no committed entry beyond the sent ones at the last look."""
@@ -100,10 +101,12 @@ class Delivery:
             self._durable_links += self._received.popleft().links
         while self._commits and self._commits[0][0] <= received:
             self._commits.popleft()
-        self._outbox.free(self._destination, durable)
+        self._durable = max(self._durable, durable)
+        self._outbox.free(self._destination, self._durable)
 
     def take(self) -> list[Links]:
         """Take the entries that may be sent now."""
+        self._outbox.free(self._destination, self._durable)
         taken: list[Links] = []
         while self._is_open and (room := _WINDOW_BYTES - self._in_flight_bytes) > 0:
             # What is freed already, and not received, is missing at the destination, which notices that by the cursors.

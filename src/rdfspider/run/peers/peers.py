@@ -149,6 +149,7 @@ class Peers:
         self._inlet = LoopSocket(inlet, self._read)
         self.coordinator.open(self._context, "" if is_complete(own_address) else find_address(inlet))
         self._ticks = asyncio.create_task(self._tick_forever())
+        self._ticks.add_done_callback(self._handlers.on_end)
 
     async def close(self) -> None:
         """Close the sockets; peers resume when this shard is back."""
@@ -170,9 +171,16 @@ class Peers:
     @property
     def is_outbox_full(self) -> bool:
         """Whether so many links wait for other shards that no new URLs should be leased."""
-        return self._frontier.outbox.stored_bytes > (
-            _MAX_BACKED_OUTBOX_BYTES if self._has_backup else _MAX_OUTBOX_BYTES
-        )
+        return self._frontier.outbox.stored_bytes > self._max_outbox_bytes
+
+    @property
+    def may_tell_again(self) -> bool:
+        """Whether there is room in the outbox for links that were sent before, beside those of new pages."""
+        return self._frontier.outbox.stored_bytes < self._max_outbox_bytes // 2
+
+    @property
+    def _max_outbox_bytes(self) -> int:
+        return _MAX_BACKED_OUTBOX_BYTES if self._has_backup else _MAX_OUTBOX_BYTES
 
     @property
     def is_settled(self) -> bool:

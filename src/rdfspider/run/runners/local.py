@@ -7,6 +7,7 @@ of its own, with TCP and keys, as if it were on another machine; that is for sev
 import asyncio
 import os
 import pickle
+import select
 import shutil
 import socket
 import tempfile
@@ -27,6 +28,8 @@ from rdfspider.run.runners.places import Place, pack_files, read_places
 from rdfspider.run.runners.runner import ShardOrder
 
 _PREFIX = "rdfspider-"
+# How long the process that answers for a place may take to start.
+_DESK_S = 60.0
 _SCHEME = "ipc://"
 # Shards of this runner are on this machine, whatever address they listen at.
 _COORDINATOR_HOST = "127.0.0.1"
@@ -112,14 +115,21 @@ class _Desk:
         self._order = order
         self.key = order.keys.own.public.decode()
         self._process = start_beside("rdfspider.run.place_process", pickle.dumps(order))
-        assert self._process.stdout is not None
-        self.address = self._process.stdout.readline().decode().strip()
+        self.address = self._read_address()
+
+    def _read_address(self) -> str:
+        """The address in full; empty if the process does not tell it in time."""
+        stdout = self._process.stdout
+        assert stdout is not None
+        is_told, _, _ = select.select([stdout], [], [], _DESK_S)
+        return stdout.readline().decode().strip() if is_told else ""
 
     def tend(self) -> None:
         if self._process.poll() is not None:
             self._reap()
             order = pickle.dumps(self._order._replace(address=self.address or self._order.address))
             self._process = start_beside("rdfspider.run.place_process", order)
+            self.address = self.address or self._read_address()
 
     def close(self) -> None:
         self._process.kill()
