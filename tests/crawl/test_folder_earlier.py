@@ -78,7 +78,13 @@ def read_answer(question: tuple[str, ...], printed: str) -> Any:
 def test_it_answers_as_it_did(opened: Path, run: Run, question: tuple[str, ...]) -> None:
     code, printed, told = run(*question, "--dir", opened)
     assert (code, told) == (0, "")
-    assert read_answer(question, printed) == read_answer(question, ANSWERS[question])
+    now, then = read_answer(question, printed), read_answer(question, ANSWERS[question])
+    if question == ("status", "--json"):
+        # What shards tell of links, places and backups was not told then.
+        for shard, known in zip(now[0]["shards"], then[0]["shards"], strict=True):
+            for name in shard.keys() - known.keys():
+                assert shard.pop(name) in (None, False, 0, "", [], [0, 0])
+    assert now == then
 
 
 def test_its_index_is_refused_and_made_again_says_the_same(tmp_path: Path, run: Run) -> None:

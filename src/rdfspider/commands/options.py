@@ -132,7 +132,9 @@ Places = Annotated[
 ]
 Backup = Annotated[
     str | None,
-    typer.Option(metavar="URL", help="Keep a copy there: a folder, s3://…, gs://… or az://…; from it a crawl goes on."),
+    typer.Option(
+        metavar="URL", help="Keep a copy there, from which a crawl goes on: a folder, or an s3, gs or az URL."
+    ),
 ]
 Serve = Annotated[bool, typer.Option("--serve", help="Show it in the browser meanwhile, and afterwards until Ctrl-C.")]
 SitePort = Annotated[int | None, port_option("The site's port; by default 8321 or the next free one.")]
