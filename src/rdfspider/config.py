@@ -277,6 +277,8 @@ class RunConfig:
     places: tuple[str, ...] = ()
     """Where shards run, in turn, `ADDRESS=FOLDER`: each in a folder of its own, reached over TCP at that address of this machine.
     None keeps all in the crawl's folder."""
+    address: str = "127.0.0.1"
+    """The address of this machine at which shards in places reach the coordinator. The default is for places on this machine."""
     lease_s: float = 15.0
     """Seconds for which a shard in a place goes on without an answer of the coordinator; then it ends, and another may start."""
     replace_lost: bool = False

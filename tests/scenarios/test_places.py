@@ -1,6 +1,5 @@
 """Shards in folders and at addresses of their own, as on other machines: the same crawl, over TCP with keys."""
 
-import asyncio
 import os
 import pickle
 import shutil
@@ -8,12 +7,12 @@ import signal
 import subprocess
 import threading
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from networks import has_ipv6
 from rdfspider import Crawl, Status, UsageError
 from rdfspider.crawl.messages import Command
 from rdfspider.places import client
@@ -26,14 +25,14 @@ from rdfspider.run.runners.local import LocalRunner
 from rdfspider.run.runners.places import Place
 from rdfspider.run.runners.runner import ShardExit, ShardOrder
 from rdfspider.search.page_record import read_copy
+from unreachable import Unreachable, find_life, name_life
 from waiting import wait_until
 from web import (
     Answer,
     Crawling,
     Site,
     Web,
-    check_address_pace,
-    check_pace,
+    check_politeness,
     make_chain,
     make_page,
     make_site,
@@ -42,10 +41,11 @@ from web import (
 )
 
 HOSTS = [f"site{number}.test" for number in range(16)]
+ADDRESSES = ["127.0.0.2", "[::1]" if has_ipv6() else "127.0.0.3", "127.0.0.4", "127.0.0.5"]
 
 
 def make_crawl(folder: Path, web: Web, places: int = 0, **settings: Any) -> Crawl:
-    named = [f"127.0.0.{2 + number}={folder.parent}/place{number}" for number in range(places)]
+    named = [f"{ADDRESSES[number]}={folder.parent}/place{number}" for number in range(places)]
     resolve = tuple(web.resolve({"*.test": "127.0.0.1"})[1::2])
     pace = {"delay_s": 0.01, "ip_delay_s": 0.0, "min_free_bytes": 0, "allow_private": True, "ways": ()}
     usual = {"shards": 4, "scope": "any", "index_enabled": False, "places": named, "seeds": [f"http://{HOSTS[0]}/"]}
@@ -82,7 +82,7 @@ def test_a_crawl_in_places_is_like_a_local_one(tmp_path: Path) -> None:
     """Page for page, and indexed, answer for answer; the crawl's folder is an ordinary one."""
     site = make_site(HOSTS, 200)
     with Web(site) as web:
-        far = make_crawl(tmp_path / "crawl", web, places=4, index_enabled=True)
+        far = make_crawl(tmp_path / "crawl", web, places=4, address=ADDRESSES[1], index_enabled=True)
         status = far.run()
         near = make_crawl(tmp_path / "one" / "crawl", web, index_enabled=True)
         near.run()
@@ -146,7 +146,7 @@ def test_reports_ask_the_places_of_shards_while_the_crawl_runs(tmp_path: Path) -
     assert {outcome.url for outcome in read_outcomes(crawl.folder)} >= site.urls
     for number in range(2):
         shutil.move(tmp_path / f"place{number}", tmp_path / f"away{number}")
-    with pytest.raises(UsageError, match=r"is away: it is in 127\.0\.0\.\d"):
+    with pytest.raises(UsageError, match=r"is away: it is in (127\.0\.0\.\d|::1) "):
         crawl.why(f"http://{HOSTS[3]}/2")
 
 
@@ -272,31 +272,7 @@ def test_a_head_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     status = Crawl.open(tmp_path / "crawl").status()
     assert (status.state, status.totals.pages) == ("ended", 120)
     assert {outcome.url for outcome in read_outcomes(tmp_path / "crawl")} == site.urls
-    assert check_pace(web.log, 0.2) == []
-    assert check_address_pace(web.log, 0.01) == []
-
-
-class Unreachable:
-    """A child on a machine that cannot be reached any more."""
-
-    def __init__(self, child: ModuleProcess) -> None:
-        self.child = child
-        self.pid = child.pid
-        self.is_cut = False
-
-    async def wait(self) -> int:
-        code = await self.child.wait()
-        while self.is_cut:
-            await asyncio.sleep(0.1)
-        return code
-
-    def terminate(self) -> None:
-        if not self.is_cut:
-            self.child.terminate()
-
-    def kill(self) -> None:
-        if not self.is_cut:
-            self.child.kill()
+    assert check_politeness(web.log, 0.2, 0.01) == []
 
 
 class MovingRunner(LocalRunner):
@@ -316,9 +292,7 @@ class MovingRunner(LocalRunner):
         self._places = [Place(f"127.0.0.{2 + life}", place)]
         self.addresses = self.addresses._replace(shards=(f"tcp://127.0.0.{2 + life}:*",))
         order = order._replace(addresses=order.addresses._replace(shards=self.addresses.shards))
-        fetch = replace(order.config.fetch, contact=f"http://life.test/{life}")
-        child = await super().start(order._replace(config=replace(order.config, fetch=fetch)))
-        self.lives.append(Unreachable(child))
+        self.lives.append(Unreachable(await super().start(name_life(order, life))))
         return self.lives[-1]
 
 
@@ -338,16 +312,14 @@ def test_a_stopped_shard_that_goes_on_after_its_lease_asks_nobody(tmp_path: Path
                 lives[0].is_cut = True
                 os.kill(lives[0].pid, signal.SIGSTOP)
                 stopped_at.append(len(web.log))
-            elif not continued_at and any("life.test/1" in exchange.headers["user-agent"] for exchange in web.log):
+            elif not continued_at and any(find_life(exchange) == (0, 1) for exchange in web.log):
                 continued_at.append(len(web.log))
                 os.kill(lives[0].pid, signal.SIGCONT)
 
         status = run_crawl(tmp_path / "crawl", crawl.config, pause, runner)
     assert (status.state, status.reason, status.totals.pages) == ("ended", "finished", 80)
     assert continued_at
-    agents = [exchange.headers["user-agent"].rpartition("/")[2] for exchange in web.log]
     # One request may have been under way when it was stopped.
-    assert not [agent for agent in agents[stopped_at[0] + 1 :] if agent.startswith("0")]
-    assert runner.lives[0].child._process.returncode == ShardExit.LEASE_OVER
-    assert check_pace(web.log, 0.2) == []
-    assert check_address_pace(web.log, 0.1) == []
+    assert (0, 0) not in map(find_life, web.log[stopped_at[0] + 1 :])
+    assert runner.lives[0].code == ShardExit.LEASE_OVER
+    assert check_politeness(web.log, 0.2, 0.1) == []

@@ -40,6 +40,12 @@ def check_address_pace(log: Iterable[Exchange], ip_delay_s: float) -> list[str]:
     return _check_gaps(log, lambda exchange: exchange.address, lambda before: ip_delay_s)
 
 
+def check_politeness(log: Iterable[Exchange], delay_s: float, ip_delay_s: float) -> list[str]:
+    """Hosts and addresses that were asked too early, whatever became of the crawl meanwhile."""
+    log = list(log)
+    return check_pace(log, delay_s) + check_address_pace(log, ip_delay_s)
+
+
 def check_retry_after(log: Iterable[Exchange]) -> list[str]:
     """Hosts that were asked before the time had passed that their last Retry-After named."""
     return _check_gaps(log, lambda exchange: exchange.host, lambda before: before.retry_after_s)

@@ -96,6 +96,11 @@ def make_chain(host: str, length: int) -> Site:
     return site
 
 
+def share_addresses(hosts: Sequence[str], addresses: int) -> dict[str, str]:
+    """An address of loopback for each host; so many, in turn, so that hosts of several shards share each."""
+    return {host: f"127.0.0.{1 + number % addresses}" for number, host in enumerate(hosts)}
+
+
 def prolong(answers: Answers, host: str, is_over: Callable[[], bool]) -> Answers:
     """Those answers, and `/more/0`, `/more/1`, … on a host, of which each leads to the next until something has come true.
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from web import Exchange, check_address_pace, check_once, check_pace, check_retry_after
+from web import Exchange, check_address_pace, check_once, check_pace, check_politeness, check_retry_after
 
 
 def ask(
@@ -61,6 +61,12 @@ def test_hosts_share_the_pace_of_their_address() -> None:
     assert check_pace(log, 1.0) == []
     assert check_address_pace(log, 0.05) == []
     assert check_address_pace(log, 0.25) == ["127.0.0.1: http://b.test/ came 0.160 s too early after http://a.test/"]
+
+
+def test_politeness_is_of_hosts_and_of_addresses() -> None:
+    log = [ask(0), ask(0.1, host="b.test"), ask(0.6)]
+    assert check_politeness(log, 0.5, 0.05) == []
+    assert [line.partition(":")[0] for line in check_politeness(log, 0.7, 0.25)] == ["a.test", "127.0.0.1"]
 
 
 def test_retry_after_is_kept_whatever_came_between() -> None:

@@ -4,6 +4,7 @@ Users write text (flags, the environment) or TOML's types (`crawl.toml`); both m
 An invalid value raises a ValueError that says what is allowed; `crawl/settings.py` adds where the value came from.
 """
 
+import ipaddress
 import math
 import re
 from collections.abc import Iterable
@@ -106,8 +107,8 @@ _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhdw]?)")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?(?:([kmgt])(i?))?b?", re.IGNORECASE)
 _CONTACT = re.compile(r"https?://[^\s()<>]+|(?:mailto:)?[^\s()<>@]+@[^\s()<>@]+")
-# An address or a name, and an absolute path.
-_PLACE = re.compile(r"[0-9A-Za-z.-]+=/.*")
+# Of a network interface; what has other letters is an address.
+_INTERFACE = re.compile(r"[A-Za-z][0-9A-Za-z.-]*")
 _BACKUP_URL = re.compile(r"(?:s3|gs|az)://[^/@?#\s]+(?:/[^?#]*)?")
 _SWITCH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
 
@@ -144,6 +145,8 @@ def describe_allowed(setting: Setting) -> str:
         return "a URL or an e-mail address, such as https://example.org/bot or you@example.org"
     if setting.name == "backup.url":
         return BACKUP_PLACES
+    if setting.name == "run.address":
+        return "one address of this machine, such as 127.0.0.1 or ::1"
     if setting.name in CHOICES:
         return f"one of {', '.join(CHOICES[setting.name])}"
     if setting.kind not in _MOST:
@@ -224,6 +227,8 @@ def _read_text(setting: Setting, value: object) -> str:
     if setting.name == "backup.url" and "://" in value and not _BACKUP_URL.fullmatch(value):
         raise ValueError(allowed)
     if setting.name == "fetch.contact" and value and not _CONTACT.fullmatch(value):
+        raise ValueError(allowed)
+    if setting.name == "run.address" and not _is_address(value):
         raise ValueError(allowed)
     return value
 
@@ -315,8 +320,17 @@ def _check_addresses(entries: list[str]) -> None:
 
 def _check_places(entries: list[str]) -> None:
     for entry in entries:
-        if not _PLACE.fullmatch(entry):
+        address, _, folder = entry.partition("=")
+        if not folder.startswith("/") or not _is_address(address):
             raise EntryError(entry, "ADDRESS=FOLDER with a whole path, such as 127.0.0.2=/disk1/crawl")
+
+
+def _is_address(text: str) -> bool:
+    """Whether others can be told this address as where to connect to: one that stands for all of a machine would be their own."""
+    try:
+        return not ipaddress.ip_address(re.sub(r"^\[(.*:.*)\]$", r"\1", text)).is_unspecified
+    except ValueError:
+        return _INTERFACE.fullmatch(text) is not None
 
 
 def _is_storable(text: str) -> bool:

@@ -78,6 +78,7 @@ class PlaceClient:
         self._socket.linger = 0
         self._socket.curve_serverkey = place.key.encode()
         self._socket.curve_publickey, self._socket.curve_secretkey = keys.own
+        self._socket.ipv6 = "[" in place.address
         self._socket.connect(place.address)
 
     def __enter__(self) -> Self:

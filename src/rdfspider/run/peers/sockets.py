@@ -147,6 +147,18 @@ def find_address(socket: "zmq.Socket[bytes]") -> str:
     return socket.getsockopt_string(zmq.LAST_ENDPOINT).rstrip("\0")
 
 
+def name_endpoint(host: str) -> str:
+    """Return the endpoint for any free port of an address, of which one of IPv6 may be in brackets or not."""
+    return f"{TCP}[{host}]{ANY_PORT}" if ":" in host and not host.startswith("[") else f"{TCP}{host}{ANY_PORT}"
+
+
+def check_endpoint(endpoint: str) -> None:
+    """Raise ZMQError if nobody can listen there."""
+    with zmq.Context() as context, context.socket(zmq.PULL) as socket:
+        _set_family(socket, endpoint)
+        socket.bind(endpoint)
+
+
 def is_complete(endpoint: str) -> bool:
     """Whether an address can be connected to."""
     return bool(endpoint) and not endpoint.endswith(ANY_PORT)
@@ -158,6 +170,7 @@ def is_told_address(endpoint: str) -> bool:
 
 
 def _listen(socket: "zmq.Socket[bytes]", endpoint: str, keys: ProcessKeys | None, domain: bytes = SHARD_DOMAIN) -> None:
+    _set_family(socket, endpoint)
     _expect_silence(socket, endpoint)
     if keys is not None and endpoint.startswith(TCP):
         socket.curve_server = True
@@ -169,6 +182,7 @@ def _listen(socket: "zmq.Socket[bytes]", endpoint: str, keys: ProcessKeys | None
 
 
 def _connect(socket: "zmq.Socket[bytes]", endpoint: str, keys: ProcessKeys | None, server: bytes) -> None:
+    _set_family(socket, endpoint)
     _expect_silence(socket, endpoint)
     socket.reconnect_ivl = _RECONNECT_MS
     socket.reconnect_ivl_max = _MAX_RECONNECT_MS
@@ -178,6 +192,11 @@ def _connect(socket: "zmq.Socket[bytes]", endpoint: str, keys: ProcessKeys | Non
             socket.curve_serverkey = server
             socket.curve_publickey, socket.curve_secretkey = keys.own
     socket.connect(endpoint)
+
+
+def _set_family(socket: "zmq.Socket[bytes]", endpoint: str) -> None:
+    """By default, sockets know IPv4 alone."""
+    socket.ipv6 = endpoint.startswith(f"{TCP}[")
 
 
 def _expect_silence(socket: "zmq.Socket[bytes]", endpoint: str) -> None:

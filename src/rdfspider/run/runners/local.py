@@ -17,13 +17,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+import zmq
+
 from rdfspider.config import Config
 from rdfspider.crawl.folder import frontier_folder
 from rdfspider.errors import UsageError
 from rdfspider.places.keys import CrawlKeys, ProcessKeys, load_keys
 from rdfspider.places.records import PlaceRecord, list_away, write_place
 from rdfspider.processes.module_process import ModuleProcess, start_beside
-from rdfspider.run.peers.sockets import ANY_PORT, TCP, AddressBook
+from rdfspider.run.peers.sockets import AddressBook, check_endpoint, name_endpoint
 from rdfspider.run.runners.places import Place, pack_files, read_places
 from rdfspider.run.runners.runner import ShardOrder
 
@@ -31,8 +33,6 @@ _PREFIX = "rdfspider-"
 # How long the process that answers for a place may take to start.
 _DESK_S = 60.0
 _SCHEME = "ipc://"
-# Shards of this runner are on this machine, whatever address they listen at.
-_COORDINATOR_HOST = "127.0.0.1"
 # The system allows about 107 bytes for the path of a socket, including its name in the folder.
 _MAX_FOLDER_BYTES = 80
 
@@ -41,9 +41,15 @@ class LocalRunner:
     """The runner for this machine."""
 
     def __init__(
-        self, shards: int, places: Sequence[Place] = (), keys: CrawlKeys | None = None, lease_s: float = 0.0
+        self,
+        shards: int,
+        places: Sequence[Place] = (),
+        keys: CrawlKeys | None = None,
+        lease_s: float = 0.0,
+        address: str = "127.0.0.1",
     ) -> None:
-        """Shards run in the places in turn; without any, in the crawl's folder. Places need keys and a lease."""
+        """Shards run in the places in turn; without any, in the crawl's folder. Places need keys, a lease, and an address of this
+        machine at which they reach the coordinator."""
         self._sockets = _make_socket_folder()
         self._desks: dict[Place, _Desk] = {}
         self._turn = threading.Lock()
@@ -55,9 +61,7 @@ class LocalRunner:
         self.control = f"{_SCHEME}{self._sockets}/coordinator"
         if places:
             hosts = (self.find_place(number).host for number in range(shards))
-            self.addresses = AddressBook(
-                f"{TCP}{_COORDINATOR_HOST}{ANY_PORT}", tuple(f"{TCP}{host}{ANY_PORT}" for host in hosts)
-            )
+            self.addresses = AddressBook(name_endpoint(address), tuple(map(name_endpoint, hosts)))
         else:
             numbers = range(shards)
             self.addresses = AddressBook(
@@ -101,8 +105,8 @@ class LocalRunner:
         with self._turn:
             if place not in self._desks:
                 keys = self.keys.of_shard(order.number)
-                address = f"{TCP}{place.host}{ANY_PORT}"
-                self._desks[place] = _Desk(PlaceOrder(place.folder, crawl, order.config, keys, address))
+                endpoint = name_endpoint(place.host)
+                self._desks[place] = _Desk(PlaceOrder(place.folder, crawl, order.config, keys, endpoint))
             desk = self._desks[place]
         record = PlaceRecord(crawl, place.host, str(place.folder), desk.address, desk.key)
         write_place(order.folder, order.number, record)
@@ -167,12 +171,21 @@ def make_local_runner(folder: Path, config: Config) -> LocalRunner:
         return LocalRunner(shards)
     if any(frontier_folder(folder, number).exists() for number in range(shards)):
         raise UsageError(f"run.places: not allowed; the shards of this crawl are in {folder} already")
+    _check_host("run.address", config.run.address)
     for place in places:
+        _check_host("run.places", place.host)
         try:
             place.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UsageError(f"run.places {place.folder}: {error.strerror}") from error
-    return LocalRunner(shards, places, load_keys(folder, shards), config.run.lease_s)
+    return LocalRunner(shards, places, load_keys(folder, shards), config.run.lease_s, config.run.address)
+
+
+def _check_host(setting: str, host: str) -> None:
+    try:
+        check_endpoint(name_endpoint(host))
+    except zmq.ZMQError as error:
+        raise UsageError(f"{setting}: nobody can listen at {host} on this machine: {error.strerror}") from error
 
 
 def remove_socket_folder(address: str) -> None:

@@ -53,7 +53,7 @@ class Parcel(NamedTuple):
 def read_places(texts: tuple[str, ...]) -> tuple[Place, ...]:
     """Read the setting `run.places`, whose entries are ADDRESS=FOLDER."""
     found = (text.partition("=") for text in texts)
-    return tuple(Place(host, Path(folder)) for host, _, folder in found)
+    return tuple(Place(host.strip("[]"), Path(folder)) for host, _, folder in found)
 
 
 def pack_files(folder: Path, config: Config, number: int, place: Place) -> Parcel:
