@@ -9,6 +9,7 @@ from rdfspider.crawl.messages import Beat
 from rdfspider.domains import Domains
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.outbox import Cursor
+from rdfspider.places.keys import ProcessKeys
 from rdfspider.records import Discovered
 from rdfspider.run.peers.coordinator import Coordinator
 from rdfspider.run.peers.coordinator_client import PeerHandlers
@@ -34,6 +35,7 @@ class Shard:
         *,
         epoch: int = 0,
         has_backup: bool = False,
+        keys: ProcessKeys | None = None,
     ) -> None:
         self.number = number
         path = folder / str(number)
@@ -60,6 +62,7 @@ class Shard:
                 note=self._commit_soon,
             ),
             has_backup=has_backup,
+            keys=keys,
         )
 
     async def start(self) -> "Shard":

@@ -44,6 +44,7 @@ FULL = Outcome(
     etag='"5"',
     last_modified="yesterday",
     x_robots_tag="noindex: of all",
+    link='<http://f.example/>; rel="next"',
     body_bytes=0,
     wire_bytes=7,
     truncated="length",

@@ -44,6 +44,17 @@ def test_a_lost_record_is_followed_by_an_epoch_that_nobody_knows(tmp_path: Path)
     assert open_frontier(tmp_path, 0, CONFIG, DOMAINS).epoch > 3
 
 
+def test_segments_do_not_come_again_if_the_record_is_lost_with_the_shard(tmp_path: Path) -> None:
+    """Only a beat in the status tells that there was one."""
+    beat = Beat(0, 7, 0.0, 1, (7, 30), False, numbered=(5, 50))
+    life = begin_life(tmp_path, 0, beat)
+    assert life.epoch > 7
+    frontier = Frontier(tmp_path / "f", CONFIG, DOMAINS, 0, epoch=life.epoch, heard=life.heard)
+    # No shard has begun a thousand segments a minute.
+    assert frontier.skipped_segments > 1000 * (time.time() // 60)
+    frontier.close()
+
+
 def test_a_refused_epoch_is_left_far_behind_also_by_a_clock_that_was_set_back(tmp_path: Path) -> None:
     ahead = int(time.time()) + 1000
     (tmp_path / "shards/000").mkdir(parents=True)
@@ -55,7 +66,8 @@ def test_a_refused_epoch_is_left_far_behind_also_by_a_clock_that_was_set_back(tm
 
 def test_what_was_heard_last_is_kept_and_never_shrinks(tmp_path: Path) -> None:
     beat = Beat(0, 7, 0.0, 1, (7, 30), False, numbered=(5, 50))
-    assert begin_life(tmp_path, 0, beat).heard == LastHeard((7, 30), 5, 50, 1)
+    first = begin_life(tmp_path, 0, beat).heard
+    assert (first.generation, first.hosts, first.urls) == ((7, 30), 5, 50)
     older = Beat(0, 7, 0.0, 1, (7, 20), False, numbered=(6, 40))
-    assert begin_life(tmp_path, 0, older).heard == LastHeard((7, 30), 6, 50, 2)
-    assert begin_life(tmp_path, 0).heard == LastHeard((7, 30), 6, 50, 3)
+    assert begin_life(tmp_path, 0, older).heard == LastHeard((7, 30), 6, 50, first.lives + 1)
+    assert begin_life(tmp_path, 0).heard == LastHeard((7, 30), 6, 50, first.lives + 2)

@@ -49,6 +49,64 @@ def test_a_frontier_that_was_put_back_gives_out_no_number_twice(tmp_path: Path, 
             break
 
 
+def find_ids(frontier: Frontier, *urls: str) -> set[int]:
+    """The ids of new URLs."""
+    frontier.add([Discovered(url) for url in urls])
+    frontier.commit()
+    return {entry.url_id for url in urls if (entry := frontier.find(url))}
+
+
+def test_a_copy_of_which_nothing_was_heard_since_gives_out_no_number_twice(tmp_path: Path, clock: HandClock) -> None:
+    """It is less than a second older than what was lost; a crash looks the same."""
+    frontier = Frontier(tmp_path / "live", Config(), DOMAINS, 0, clock, epoch=1)
+    known = find_ids(frontier, "http://a.test/first")
+    heard = LastHeard(frontier.generation, *frontier.numbered)
+    shutil.copytree(tmp_path / "live", tmp_path / "copy")
+    known |= find_ids(
+        frontier, *(f"http://a.test/{n}" for n in range(100)), *(f"http://b{n}.test/" for n in range(100))
+    )
+    frontier.close()
+    frontier = Frontier(tmp_path / "copy", Config(), DOMAINS, 0, clock, epoch=2, heard=heard)
+    assert not known & find_ids(frontier, *(f"http://a.test/x{n}" for n in range(100)), "http://c.test/")
+    frontier.close()
+
+
+def test_what_peers_know_of_a_lost_state_is_left_out_once(tmp_path: Path, clock: HandClock) -> None:
+    frontier = Frontier(tmp_path / "live", Config(), DOMAINS, 0, clock, epoch=1)
+    find_ids(frontier, "http://a.test/first")
+    shutil.copytree(tmp_path / "live", tmp_path / "copy")
+    lost = find_ids(
+        frontier, *(f"http://a.test/{n}" for n in range(1000)), *(f"http://b{n}.test/" for n in range(2000))
+    )
+    numbered = frontier.committed_numbered
+    frontier.close()
+    frontier = Frontier(tmp_path / "copy", Config(), DOMAINS, 0, clock, epoch=2)
+    # Numbers are given out before any peer is met, and then those that are known to be lost are left out.
+    find_ids(frontier, "http://a.test/before", "http://c.test/")
+    assert [frontier.leave_out(*numbered), frontier.leave_out(1500, 100), frontier.leave_out(*numbered)] == [
+        True,
+        False,
+        False,
+    ]
+    assert not lost & find_ids(frontier, *(f"http://a.test/x{n}" for n in range(1000)), "http://d.test/")
+    frontier.close()
+    frontier = Frontier(tmp_path / "copy", Config(), DOMAINS, 0, clock, epoch=3)
+    assert not frontier.leave_out(*numbered)
+    frontier.close()
+
+
+def test_what_peers_know_of_an_emptied_frontier_takes_no_room_of_its_hosts(tmp_path: Path, clock: HandClock) -> None:
+    for epoch in (8, 9):
+        frontier = Frontier(tmp_path / "f", Config(), DOMAINS, 0, clock, epoch=epoch)
+        assert frontier.leave_out(1_000, 30_000_000) == (epoch == 8)
+        assert frontier.add([Discovered(f"http://a.test/{epoch}")]) == 1
+        frontier.commit()
+        entry = frontier.find(f"http://a.test/{epoch}")
+        assert entry is not None
+        assert entry.url_id & 0xFFFFFF == epoch - 8
+        frontier.close()
+
+
 def test_lives_that_begin_from_one_copy_begin_other_segments(tmp_path: Path, clock: HandClock) -> None:
     """Also with epochs as high as the clock, which a crawl has whose record was lost."""
     first = set()

@@ -37,9 +37,10 @@ def site() -> Site:
 
 
 def start(web: Web, folder: Path, store: object, *flags: object, **settings: object) -> Crawling:
+    settings = {"backup_every_s": 0.5, **settings}
     seeds = [f"http://{HOSTS[0]}/", f"http://{HOSTS[0]}/more/0"]
     flags = (*flags, "--scope", "any", "--delay", 0, "--shards", SHARDS, *web.resolve({"*.test": "127.0.0.1"}))
-    return Crawling(folder, *seeds, *flags, "--backup", store, backup_every_s=0.5, fetch_connections=4, **settings)
+    return Crawling(folder, *seeds, *flags, "--backup", store, fetch_connections=4, **settings)
 
 
 def read_backups(folder: Path) -> list[dict[str, Any]]:
@@ -198,15 +199,20 @@ def test_a_folder_that_is_older_than_its_backup_is_replaced(site: Site, tmp_path
 
 
 def test_two_crawls_cannot_go_on_from_one_backup(site: Site, tmp_path: Path) -> None:
-    """The earlier one ends as soon as it learns of the later one, and the later one has everything."""
+    """The earlier one ends long before its next copy, and before the later one asks any server; the later one has everything."""
     folder, store, elsewhere = tmp_path / "crawl", tmp_path / "store", tmp_path / "elsewhere"
     is_over: list[bool] = []
-    with Web(prolong(site, HOSTS[0], lambda: bool(is_over))) as web, start(web, folder, store) as first:
+    answers = prolong(site, HOSTS[0], lambda: bool(is_over))
+    with Web(answers) as web, start(web, folder, store, backup_every_s=600) as first:
         assert first.wait_until(lambda: has_copies(folder))
-        with start(web, elsewhere, store) as second:
+        with start(web, elsewhere, store, "--contact", "https://second.example/") as second:
             assert first.wait() == 2
             assert "the crawl goes on elsewhere" in first.stderr()
             is_over.append(True)
             assert second.wait() == 0, second.stderr()
+        exchanges = sorted(web.log, key=lambda exchange: exchange.started)
+        are_second = ["second.example" in exchange.headers["user-agent"] for exchange in exchanges]
+        assert any(are_second)
+        assert are_second == sorted(are_second)
     check_complete(elsewhere, site)
     assert run_line("verify", "--backup", store).returncode == 0

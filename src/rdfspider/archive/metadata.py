@@ -106,6 +106,7 @@ _FIELDS: tuple[_Row | _Repeated, ...] = (
     _Row("etag", "etag"),
     _Row("last-modified", "last_modified"),
     _Row("x-robots-tag", "x_robots_tag"),
+    _Row("link", "link"),
     _Row("body-bytes", "body_bytes", read=_read_number),
     _Row("wire-bytes", "wire_bytes", read=_read_number),
     _Row("truncated", "truncated"),

@@ -65,6 +65,8 @@ class Outcome(Struct, frozen=True, gc=False):
     etag: str = ""
     last_modified: str = ""
     x_robots_tag: str = ""
+    link: str = ""
+    """The `Link` headers, of which long ones are cut."""
     body_bytes: int | None = None
     """None if there was no response."""
     wire_bytes: int | None = None
@@ -109,6 +111,8 @@ _EFFECTS_BY_STATUS = dict.fromkeys((304, 408, 421, 425, 429), Effect.TOUCH)
 _EFFECTS_BY_HUNDRED = {2: Effect.REPLACE, 3: Effect.REMOVE, 4: Effect.REMOVE}
 
 
+# Of `Link` headers; nearly all have less than a thousand characters.
+_MAX_LINK_CHARS = 8192
 # What stands for an exchange without a page, and for a page from which nothing was extracted.
 _NO_CAPTURE = Capture(Page("", b""), 0, "", "", (), (), "", 0.0, 0.0, 0)
 _NO_EXTRACTION = Extraction("", "")
@@ -159,6 +163,7 @@ def make_outcome(
         etag=capture.header("etag"),
         last_modified=capture.header("last-modified"),
         x_robots_tag=", ".join(capture.list_header("x-robots-tag")),
+        link=", ".join(capture.list_header("link"))[:_MAX_LINK_CHARS],
         body_bytes=len(capture.page.body) if has_page else None,
         wire_bytes=capture.wire_bytes if has_page else None,
         truncated=capture.truncated,

@@ -8,6 +8,7 @@ history.json    the progress over all runs, for charts
 restoring       where it is restored from, until that is complete
 lock            held by the process that runs the crawl, or imports into it
 lives/007.json  the epoch that one shard had last, and what was heard of it (`crawl/lives.py`)
+lives/head.json the same of the coordinator
 documents/      JSON-LD contexts that were fetched, under the digests of their URLs
 shards/007/     the frontier and the WARC files of one shard
 """

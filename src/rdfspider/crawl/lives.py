@@ -1,8 +1,10 @@
-"""The lives of shards: each process that opens a frontier for writing gets an epoch of its own, one higher each time.
+"""The lives of shards and of the head: each process that opens a frontier for writing, and each run of the coordinator, gets an
+epoch of its own, one higher each time.
 
 A small file for each shard, `lives/007.json` in the crawl's folder, says which epoch was given last, and what was heard of the
 shard since. It is written before the frontier is opened, and lies outside the shard's folder: a folder that is put back to an
-older copy, or lost, never gets an epoch that others know already, and is recognised as what it is.
+older copy, or lost, never gets an epoch that others know already, and is recognised as what it is. `lives/head.json` is the same
+for the coordinator.
 """
 
 import time
@@ -20,7 +22,7 @@ from rdfspider.domains import Domains
 from rdfspider.frontier.entries import NOTHING_HEARD, LastHeard, StaleLifeError
 from rdfspider.frontier.frontier import Frontier
 
-FOLDER = "lives"
+FOLDER, _HEAD = "lives", "head"
 # How far to go beyond an epoch that was refused although it is as high as the clock.
 _LEAP = 1 << 20
 _MOST_COMMITS = 1 << 53
@@ -34,11 +36,21 @@ class Life(NamedTuple):
     """What was last heard of the shard's earlier lives."""
 
 
-class _Record(msgspec.Struct, frozen=True):
+class _Record(msgspec.Struct, frozen=True, omit_defaults=True):
     """The content of a file."""
 
     epoch: int
     heard: LastHeard = NOTHING_HEARD
+    home: str = ""
+    """Where the head has run."""
+
+
+class HeadLife(NamedTuple):
+    """One run of the coordinator."""
+
+    epoch: int
+    is_elsewhere: bool
+    """Whether the last one was in another folder or on another machine, from which this one is a copy."""
 
 
 def begin_life(
@@ -52,27 +64,31 @@ def begin_life(
     """Give the next epoch to a shard, durably. `last` is the last beat that is known of it. If the frontier `is_refused` to take
     the epoch that was given last, the record was lost, and the new one leaves all earlier ones behind. `claim` may give a
     higher epoch than the one that it gets, as the store of a backup does."""
-    record = _read(folder, shard)
+    record = _read(folder, f"{shard:03}")
     heard = record.heard if record else NOTHING_HEARD
     if last is not None:
         heard = heard.merge(LastHeard(last.generation, *last.numbered))
-    given = record.epoch if record else 0
-    epoch = given + 1
     is_lost = record is None and (last is not None or frontier_folder(folder, shard).exists())
-    if is_lost or is_refused:
-        # No frontier was opened as often as seconds have passed since 1970.
-        now = int(time.time())
-        epoch = now if now > given else given + _LEAP
-    epoch = claim(epoch)
+    epoch = claim(_find_next(record, is_lost=is_lost or is_refused))
+    if is_lost:
+        # How many there were is not known. If the shard's folder is lost, too, its segments begin where none can have been.
+        heard = heard.merge(LastHeard(lives=int(time.time()) // 60))
     mark = shard_folder(folder, shard) / RESTORED
     if mark.exists():
         heard = heard.merge(lost_before(epoch))
     heard = msgspec.structs.replace(heard, lives=heard.lives + 1)
-    path = _path(folder, shard)
-    path.parent.mkdir(exist_ok=True)
-    write_atomically(path, msgspec.json.encode(_Record(epoch, heard)) + b"\n")
+    _write(folder, f"{shard:03}", _Record(epoch, heard))
     mark.unlink(missing_ok=True)
     return Life(epoch, heard)
+
+
+def begin_head(folder: Path, home: str, claim: Callable[[int], int] = lambda least: least) -> HeadLife:
+    """Give the next epoch to the coordinator, durably. `home` names where it runs."""
+    record = _read(folder, _HEAD)
+    is_lost = record is None and (folder / FOLDER).exists()
+    epoch = claim(_find_next(record, is_lost=is_lost))
+    _write(folder, _HEAD, _Record(epoch, home=home))
+    return HeadLife(epoch, is_lost or (record is not None and record.home != home))
 
 
 def lost_before(epoch: int) -> LastHeard:
@@ -92,13 +108,29 @@ def open_frontier(folder: Path, shard: int, config: Config, domains: Domains, *,
             is_refused = True
 
 
-def _read(folder: Path, shard: int) -> _Record | None:
-    """Read the record of a shard; None if there is none that can be read."""
+def _find_next(record: _Record | None, *, is_lost: bool) -> int:
+    """Return the epoch after the last one, or, if that is not known, one that leaves all earlier ones behind."""
+    given = record.epoch if record else 0
+    if not is_lost:
+        return given + 1
+    # Nothing has begun as often as seconds have passed since 1970.
+    now = int(time.time())
+    return now if now > given else given + _LEAP
+
+
+def _read(folder: Path, name: str) -> _Record | None:
+    """Read a record; None if there is none that can be read."""
     try:
-        return msgspec.json.decode(_path(folder, shard).read_bytes(), type=_Record)
+        return msgspec.json.decode(_path(folder, name).read_bytes(), type=_Record)
     except (FileNotFoundError, ValueError):
         return None
 
 
-def _path(folder: Path, shard: int) -> Path:
-    return folder / FOLDER / f"{shard:03}.json"
+def _write(folder: Path, name: str, record: _Record) -> None:
+    path = _path(folder, name)
+    path.parent.mkdir(exist_ok=True)
+    write_atomically(path, msgspec.json.encode(record) + b"\n")
+
+
+def _path(folder: Path, name: str) -> Path:
+    return folder / FOLDER / f"{name}.json"

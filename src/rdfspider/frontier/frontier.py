@@ -34,7 +34,7 @@ from rdfspider.frontier.entries import (
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.frontier.hosts.pacing import SideRequests
 from rdfspider.frontier.hosts.shares import LINK_S
-from rdfspider.frontier.keys import PRIORITIES, pack_row
+from rdfspider.frontier.keys import PRIORITIES, origin_of, pack_row
 from rdfspider.frontier.learning.credits import Credits
 from rdfspider.frontier.learning.patterns import Patterns
 from rdfspider.frontier.learning.priority import Ratings
@@ -51,7 +51,7 @@ from rdfspider.frontier.urls.restoration import Restoration
 from rdfspider.frontier.urls.revisits import FutureVisits
 from rdfspider.frontier.urls.schedule import Schedule
 from rdfspider.frontier.urls.sieve import Sieve
-from rdfspider.records import Addresses, Capture, Discovered, Failure, Lease, Verdict
+from rdfspider.records import Addresses, Capture, Discovered, Failure, Lease, RobotsState, Verdict
 from rdfspider.ways import Way
 
 _NO_FACTS = PageFacts()
@@ -112,6 +112,8 @@ class Frontier:
             self._state.lookup, self._state.lookup_epoch = lookup, calendar.epoch
         self.epoch = calendar.epoch
         """The life of this process, higher than those of all earlier ones."""
+        self.committed_numbered = self._state.numbered
+        """`numbered` at the last commit."""
         self._build(domains, shard, calendar, priority)
         self.restarts.apply_limits()
 
@@ -134,6 +136,11 @@ class Frontier:
     def numbered(self) -> tuple[int, int]:
         """The highest host number, and a bound of the sequences of URLs, that were given out."""
         return self._state.numbered
+
+    def leave_out(self, hosts: int, urls: int) -> bool:
+        """Give out no numbers that a lost state of this frontier has, of which somebody knows how many it had given out. Returns
+        whether that was news, so that this is an older copy."""
+        return self._state.leave_out(hosts, urls)
 
     @property
     def skipped_segments(self) -> int:
@@ -254,9 +261,11 @@ class Frontier:
         state.next_place = self._front_queues.next_order
         state.outbox_bytes = self.outbox.stored_bytes
         stage_state(self._store, state)
+        numbered = state.numbered
         self._hosts.stage()
         self._patterns.stage()
         self._store.write()
+        self.committed_numbered = numbered
         for part in self._settled_by_commit:
             part.settle()
         for host in changed:
@@ -287,6 +296,12 @@ class Frontier:
         found = self._sieve.find(url)
         value = self._url_rows.table.get(pack_row(*found)) if found else None
         return to_entry(decode_row(value), url, self._url_rows.id_of(*found)) if found and value else None
+
+    def find_robots(self, url: str) -> RobotsState | None:
+        """The state of the robots.txt for a URL; None before the first answer."""
+        origin = origin_of(url)
+        number = self._hosts.number_of(origin.partition("://")[2])
+        return self._core.origins.get(number, origin) if number else None
 
     def url_of(self, url_id: int) -> str | None:
         """The committed URL of an id; None if it belongs to another shard or is unknown."""

@@ -15,7 +15,7 @@ Cursor = tuple[int, int]
 """A position in an outbox: (the sender's epoch, the sequence number within it). (0, 0) is before all entries."""
 START: Cursor = (0, 0)
 
-_INBOX, _FREED, _LACKING = b"inbox/", b"freed/", b"lacking/"
+_INBOX, _FREED, _LACKING, _NUMBERED = b"inbox/", b"freed/", b"lacking/", b"numbered/"
 _LACKING_END = b"lacking0"
 # A backup may free what has gathered while its store was away, and all else waits meanwhile.
 _FREED_AT_ONCE_BYTES = 4 * 1024 * 1024
@@ -104,6 +104,7 @@ class Inbox:
     def __init__(self, store: Store) -> None:
         self._meta = store.tables["meta"]
         self._cursors = _Cursors(self._meta, _INBOX)
+        self._numbered = _Cursors(self._meta, _NUMBERED)
         self._committed: dict[int, Cursor] = {}
         rows = self._meta.iterate(_LACKING, _LACKING_END)
         self.lacking = {int(key.removeprefix(_LACKING)) for key, _ in rows}
@@ -118,7 +119,11 @@ class Inbox:
         """The last committed entry of each shard that has sent anything."""
         return read_cursors(self._meta)
 
-    def accept(self, source: int, cursor: Cursor, previous: Cursor) -> bool:
+    def numbered(self, source: int) -> tuple[int, int]:
+        """How many numbers of hosts and URLs a shard has given out, as its entries say; a copy that knows less was put back."""
+        return self._numbered.get(source)
+
+    def accept(self, source: int, cursor: Cursor, previous: Cursor, numbered: tuple[int, int] = (0, 0)) -> bool:
         """Stage the cursor of an entry from a shard; the entry's content must be staged before the next commit. Returns False if
         it was accepted before. If its `previous` one never came, the shard has to tell it again."""
         last = self._cursors.get(source)
@@ -127,6 +132,9 @@ class Inbox:
         if previous > last:
             self.lacking.add(source)
             self._meta.put(_LACKING + b"%d" % source, b"")
+        hosts, urls = self._numbered.get(source)
+        if numbered[0] > hosts or numbered[1] > urls:
+            self._numbered.put(source, (max(numbered[0], hosts), max(numbered[1], urls)))
         self.resume(source, cursor)
         return True
 
@@ -156,7 +164,7 @@ def read_cursors(meta: TableRows) -> dict[int, tuple[int, int]]:
 
 
 class _Cursors:
-    """A cursor for each shard, in a table."""
+    """A cursor, or another pair of numbers, for each shard, in a table."""
 
     def __init__(self, meta: Table, prefix: bytes) -> None:
         self._meta = meta

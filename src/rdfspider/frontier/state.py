@@ -14,6 +14,9 @@ from rdfspider.frontier.store import Store, TableRows
 _VERSION = b"1"
 # What a lost state may have given out after it was last heard, and how many segments each lost life may have begun.
 _UNHEARD_HOSTS, _UNHEARD_URLS = 1 << 14, 1 << 16
+# The same for a start after a crash, which may be of a copy that is a moment older than what was lost. It is little, as there
+# may be thousands of crashes; peers know what it must be (`leave_out`), and until they are met few numbers are given out.
+_MOMENT_HOSTS, _MOMENT_URLS = 1 << 10, 1 << 9
 _SEGMENTS_A_LIFE = 1000
 # Sequences have 25 bits at least, and hosts need most of them: rather name a wrong parent than lose links.
 _MOST_SKIPPED_URLS = 1 << 23
@@ -39,11 +42,32 @@ class FrontierState(Struct):
     this is an older copy, may have given them out."""
     skipped_urls: int = 0
     skipped_segments: int = 0
+    found: tuple[int, int] = (0, 0)
+    """What was given out when this life began, and how many hosts and sequences it has left out since."""
+    left_out: tuple[int, int] = (0, 0)
+    was_empty: bool = False
+    """Whether nothing was stored when this life began."""
+    passed_urls: int = 0
+    """Sequences that need not be left out although a lost state has given them out, because that was for other host numbers."""
 
     @property
     def numbered(self) -> tuple[int, int]:
         """The highest host number, and a bound of the sequences of URLs, that were given out."""
-        return self.counts.hosts + self.skipped_hosts, self.counts.known + self.skipped_urls
+        return self.counts.hosts + self.skipped_hosts, self.counts.known + self.skipped_urls + self.passed_urls
+
+    def leave_out(self, hosts: int, urls: int) -> bool:
+        """Give out no numbers that a lost state has given out, which had given out these; returns whether more are left out than
+        before."""
+        left_hosts, left_urls = self.left_out
+        more_hosts = max(hosts - self.found[0] - left_hosts, 0)
+        more_urls = max(urls - self.found[1] - left_urls, 0)
+        self.skipped_hosts += more_hosts
+        # In a frontier that was empty, all host numbers are new ones.
+        skipped = 0 if self.was_empty else min(more_urls, _MOST_SKIPPED_URLS - self.skipped_urls)
+        self.skipped_urls += skipped
+        self.passed_urls += more_urls - skipped
+        self.left_out = left_hosts + more_hosts, left_urls + more_urls
+        return bool(more_hosts or more_urls)
 
 
 class Meta:
@@ -85,17 +109,15 @@ def open_state(
     is_moved = bool(openings) and (meta.get(b"machine") or b"").decode() not in ("", clock.machine_id)
     is_clean = not (is_put_back or has_gap or is_moved) and (not openings or meta.get(b"clean") is not None)
     calendar = Calendar.open(openings, is_clean, clock, epoch)
+    hosts, urls = state.found = state.numbered
+    state.left_out, state.was_empty = (0, 0), not openings
     if is_put_back:
-        hosts, urls = state.numbered
-        state.skipped_hosts += max(heard.hosts - hosts, 0) + _UNHEARD_HOSTS
-        if openings:
-            # In an empty frontier, all host numbers are new ones.
-            skipped_urls = state.skipped_urls + max(heard.urls - urls, 0) + _UNHEARD_URLS
-            state.skipped_urls = min(skipped_urls, _MOST_SKIPPED_URLS)
+        state.leave_out(max(heard.hosts, hosts) + _UNHEARD_HOSTS, max(heard.urls, urls) + _UNHEARD_URLS)
         # No two lives begin at the same number, also if they begin from the same copy.
         state.skipped_segments = max(state.skipped_segments, heard.lives * _SEGMENTS_A_LIFE) + _SEGMENTS_A_LIFE
     elif not is_clean:
         # Without news of a later state, it may still be a copy that is a second older.
+        state.leave_out(hosts + _MOMENT_HOSTS, urls + _MOMENT_URLS)
         state.skipped_segments += 1
     state.counts.in_flight = state.counts.active_hosts = 0
     meta.put(b"version", _VERSION)

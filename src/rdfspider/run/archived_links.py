@@ -1,11 +1,11 @@
 """Links of archived pages, found again: Outcomes enter, the Discovered links that followed from them leave.
 
-What a page linked to is in its outcome. Not in it, and so not found again, are the links of `Link` headers, the results of a
-`data_links` query, and sitemaps on hosts of another shard that a robots.txt names.
+What a page linked to is in its outcome: its links, `Link` headers and data. The caller runs a `data_links` query, as it may
+take any time. Where robots.txt files are known, the sitemaps that they name are found again, and what those list.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,28 +29,53 @@ _log = logging.getLogger(__name__)
 class ArchivedLinks:
     """Follows the links of archived pages once more."""
 
-    def __init__(self, crawl: CrawlConfig, domains: Domains, is_inside: Callable[[str], bool]) -> None:
-        """`is_inside` tells whether a URL is in scope."""
-        # Sitemaps are scheduled by their own outcomes.
-        ways = tuple(way for way in crawl.ways if way != "sitemaps")
-        self._finder = Finder(replace(crawl, ways=ways), domains, is_inside=is_inside)
+    def __init__(
+        self,
+        crawl: CrawlConfig,
+        domains: Domains,
+        is_inside: Callable[[str], bool],
+        list_sitemaps: Callable[[Lease], Sequence[str]] | None = None,
+    ) -> None:
+        """`is_inside` tells whether a URL is in scope, `list_sitemaps` returns the sitemaps in the robots.txt of a page's origin.
+        Without that, sitemaps are only scheduled by their own outcomes, to be fetched again."""
+        self._follows_sitemaps = list_sitemaps is not None
+        if list_sitemaps is None:
+            crawl = replace(crawl, ways=tuple(way for way in crawl.ways if way != "sitemaps"))
+        named = list_sitemaps or (lambda lease: ())
+        self._finder = Finder(crawl, domains, is_inside=is_inside, list_sitemaps=named)
+        self.query = self._finder.query
+        """The query over a page's data whose results are links; empty if there is none."""
 
-    def find(self, outcome: Outcome, url_id: int, *, is_own: bool) -> list[Discovered]:
-        """The links of an outcome. `url_id` is the id of its URL, or 0; `is_own` tells whether this shard fetched it."""
+    def find(self, outcome: Outcome, url_id: int, *, is_own: bool, queried: Iterable[str] = ()) -> list[Discovered]:
+        """The links of an outcome. `url_id` is the id of its URL, or 0; `is_own` tells whether this shard fetched it; `queried`
+        has the results of the query."""
         if outcome.reason in PREREQUISITE_REASONS:
+            if outcome.reason != Reason.SITEMAP or not is_own:
+                return []
             link = Discovered(outcome.url, outcome.depth or 0, Way.SITEMAP, 0, outcome.redirected_from)
-            return [link] if outcome.reason == Reason.SITEMAP and is_own else []
-        lease = _make_lease(outcome, url_id)
+            return [link, *(self._follow(outcome, url_id, ()) if self._follows_sitemaps else ())]
         if outcome.reason == Reason.REDIRECT:
-            return follow_redirect(lease, outcome.target or None)
+            return follow_redirect(_make_lease(outcome, url_id), outcome.target or None)
         if not 200 <= outcome.status < 300 or outcome.found_as == Way.IMPORT:
             return []
-        capture = Capture(Page(outcome.url, b""), outcome.status, "", "", (), (), "", outcome.time, 0.0, 0)
-        links = tuple(_make_link(target, outcome.relations.get(target, "")) for target in outcome.outlinks)
-        extraction = Extraction(outcome.url, outcome.media_type, statements=outcome.statements, links=links)
+        return self._follow(outcome, url_id, queried)
+
+    def _follow(self, outcome: Outcome, url_id: int, queried: Iterable[str]) -> list[Discovered]:
+        headers = (("link", outcome.link),) if outcome.link else ()
+        capture = Capture(Page(outcome.url, b""), outcome.status, "", "", headers, (), "", outcome.time, 0.0, 0)
         robots = Robots(nofollow="nofollow" in outcome.directives)
         judgement = Judgement(duplicate=read_duplicate(outcome), robots=robots)
-        return self._finder.find(lease, capture, extraction, judgement)
+        lease = _make_lease(outcome, url_id)
+        return self._finder.find(lease, capture, make_extraction(outcome), judgement, queried)
+
+
+def make_extraction(outcome: Outcome) -> Extraction:
+    """What an outcome says of the data and links of its page."""
+    links = tuple(_make_link(target, outcome.relations.get(target, "")) for target in outcome.outlinks)
+    is_sitemap = outcome.reason == Reason.SITEMAP
+    return Extraction(
+        outcome.url, outcome.media_type, statements=outcome.statements, links=links, is_sitemap=is_sitemap
+    )
 
 
 def read_segments(segments: Mapping[str, tuple[Path, int]]) -> Iterator[Outcome]:

@@ -40,6 +40,7 @@ from rdfspider.linked_documents import KeptDocuments
 from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, SupervisedChild, Supervisor
 from rdfspider.run.backups import claim_epoch
+from rdfspider.run.head import HANDOVER_S, lead, watch_successor
 from rdfspider.run.index_watch import IndexWatch
 from rdfspider.run.mirror import Mirror
 from rdfspider.run.peers.coordinator import Coordinator, Outgoing
@@ -109,6 +110,7 @@ class _Coordination:
         self._previous = tuple(map(forget_run, previous.shards))
         self._spent_s = previous.elapsed_s
         self._started = time.time()
+        self._life = lead(folder, config.backup.url)
         self._earliest_start = self._find_earliest_start(previous)
         self._speed = Speed()
         self._history = Recorder(folder)
@@ -116,6 +118,7 @@ class _Coordination:
         self._coordinator = Coordinator(config.crawl.shards, config.crawl, self._spent_s, known_bytes)
         self._hub = CoordinatorHub(
             *(self._coordinator, runner.control, self._on_heard, self._change),
+            epoch=self._life.epoch,
             shard_address=runner.addresses.coordinator,
             keys=runner.keys.of_coordinator() if runner.keys else None,
         )
@@ -129,7 +132,7 @@ class _Coordination:
             beats = self._coordinator.beats
             self._mirror = Mirror(folder, runner.keys.of_coordinator(), lambda: tuple(beats))
         self._index = IndexWatch(folder, config) if config.index.enabled else None
-        self._shipping = ship_head(config.backup, folder) if config.backup.url else None
+        self._shipping = ship_head(config.backup, folder, self._life.epoch) if config.backup.url else None
         self._ended_at: float | None = None
         """When the crawl was found to be over, by the monotonic clock; None before."""
         self._is_finishing = False
@@ -151,7 +154,9 @@ class _Coordination:
             write_atomically(self._folder / CONTROL, f"{self._runner.control}\n".encode(), durable=False)
             self.signals.listen()
             if self._shipping is not None:
-                self._shipping.start().add_done_callback(self._end_without_backup)
+                self._shipping.start().add_done_callback(self._end_superseded)
+                successor = asyncio.create_task(watch_successor(self._config.backup.url, self._life.epoch))
+                successor.add_done_callback(self._end_superseded)
             indexing = asyncio.create_task(self._keep_index())
             if self._mirror is not None:
                 self._mirror.start()
@@ -193,10 +198,13 @@ class _Coordination:
 
     def _find_earliest_start(self, previous: Status) -> float:
         """Return when shards may be started, in seconds since 1970: if the last run was killed, its shards may live on for their
-        leases."""
-        if not self._runner.lease_s or previous.state not in (RunState.DIED, RunState.UNKNOWN):
+        leases. If it was elsewhere, it may live on itself, until it learns of this one."""
+        # As this process holds the lock, the status of a run that was killed says what it said last.
+        if previous.is_over and previous.state not in (RunState.DIED, RunState.UNKNOWN):
             return 0.0
-        wait_s = self._restarts.stuck_s
+        wait_s = self._restarts.stuck_s if self._runner.lease_s else 0.0
+        if self._life.is_elsewhere and self._config.backup.url:
+            return self._started + HANDOVER_S + wait_s
         return min(previous.updated or self._started, self._started) + wait_s
 
     def _make_supervisor(self, number: int) -> Supervisor:
@@ -347,10 +355,12 @@ class _Coordination:
         if not ticks.cancelled() and (error := ticks.exception()):
             self._end_with(f"what watched it failed: {str(error) or type(error).__name__}")
 
-    def _end_without_backup(self, shipping: asyncio.Task[None]) -> None:
-        """End the crawl if its backup says that it goes on elsewhere."""
-        if not shipping.cancelled() and (error := shipping.exception()):
-            self._end_with(str(error))
+    def _end_superseded(self, task: asyncio.Task[None]) -> None:
+        """End the crawl at once if its backup says that it goes on elsewhere."""
+        if not task.cancelled() and (error := task.exception()):
+            self._error = self._error or str(error)
+            self._hub.send(self._coordinator.end(EndReason.HALTED))
+            self._stop_supervisors()
 
     def _on_heard(self) -> None:
         """Store documents that shards have fetched elsewhere, and write the status when the state changes: a user who pauses the

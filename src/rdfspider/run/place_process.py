@@ -105,7 +105,7 @@ def _leave_with_parent() -> None:
 async def _serve(order: PlaceOrder) -> None:
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     place = _Place(order)
-    Gatekeeper(context, {COORDINATOR_DOMAIN: frozenset({order.keys.coordinator})})
+    Gatekeeper(context, {COORDINATOR_DOMAIN: {order.keys.coordinator: "coordinator"}})
     socket = open_desk(context, order.address, order.keys)
 
     def read(frames: list[bytes]) -> None:

@@ -8,21 +8,26 @@ told; until it has arrived, the shard keeps asking, so whatever dies meanwhile, 
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.config import CrawlConfig
 from rdfspider.discover.scope import Router, Scope
 from rdfspider.domains import Domains
+from rdfspider.fetch.robots import RobotsTxt
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.outbox import Cursor
-from rdfspider.records import Discovered
-from rdfspider.run.archived_links import ArchivedLinks, list_facts, read_segments
+from rdfspider.records import Discovered, Extraction, Lease, Page
+from rdfspider.run.archived_links import ArchivedLinks, list_facts, make_extraction, read_segments
 from rdfspider.run.peers.messages import ALL_TOLD, encode_links
 
 # How long one step may take, and the pause after it, in which pages are fetched.
 _STEP_S, _PAUSE_S = 0.02, 0.02
+
+
+Query = Callable[[str, Page, Extraction], Awaitable[tuple[list[str], Extraction]]]
+"""Takes a query, a page and its data; returns the URLs that it finds, as `Extractor.query` does."""
 
 
 class Retelling:
@@ -37,18 +42,23 @@ class Retelling:
         frontier: Frontier,
         scope: Scope,
         has_room: Callable[[], bool],
+        query: Query,
         note: Callable[[], None],
         on_end: Callable[[asyncio.Task[None]], None],
     ) -> None:
-        """`warc` is the folder of the shard's segments. While there is no room in the outbox, nothing is read. `note` is called
-        when something was staged in the frontier, `on_end` when all is told or something has failed."""
+        """`warc` is the folder of the shard's segments. While there is no room in the outbox, nothing is read. `query` runs the
+        user's query over the data of a page. `note` is called when something was staged in the frontier, `on_end` when all is
+        told or something has failed."""
         self._warc = warc
+        self._crawl = crawl
+        self._domains = domains
+        self._scope = scope
+        self._query = query
         self._frontier = frontier
         self._has_room = has_room
         self._note = note
         self._on_end = on_end
         self._router = Router(scope, domains, number, Counter())
-        self._links = ArchivedLinks(crawl, domains, lambda url: not scope.find_refusal(url))
         self._asked: set[int] = set()
         self._served: set[int] = set()
         """The shards for which the archive is being read."""
@@ -88,25 +98,37 @@ class Retelling:
             self._note()
 
     async def _tell(self) -> None:
-        outcomes = read_segments(list_facts(self._warc))
-        while self._served and self._take_step(outcomes):
+        # Each pass has its own, because some links are found once for each site or namespace.
+        links = ArchivedLinks(
+            *(self._crawl, self._domains, lambda url: not self._scope.find_refusal(url)),
+            list_sitemaps=self._list_sitemaps,
+        )
+        deadline = time.monotonic() + _STEP_S
+        for outcome in read_segments(list_facts(self._warc)):
+            if not self._served:
+                return
+            self._stage(await self._find(links, outcome))
+            if time.monotonic() < deadline:
+                continue
             self._note()
             await asyncio.sleep(_PAUSE_S)
             while not self._has_room():
                 await asyncio.sleep(_PAUSE_S)
+            deadline = time.monotonic() + _STEP_S
 
-    def _take_step(self, outcomes: Iterator[Outcome]) -> bool:
-        """Stage the links of the next outcomes; False at the end."""
-        deadline = time.monotonic() + _STEP_S
-        while time.monotonic() < deadline:
-            outcome = next(outcomes, None)
-            if outcome is None:
-                return False
-            for destination, links in self._router.route(self._find(outcome)).others.items():
-                if destination in self._served:
-                    self._frontier.outbox.put(destination, encode_links(self._frontier.introduce(links)))
-        return True
+    def _stage(self, found: list[Discovered]) -> None:
+        for destination, links in self._router.route(found).others.items():
+            if destination in self._served:
+                self._frontier.outbox.put(destination, encode_links(self._frontier.introduce(links)))
 
-    def _find(self, outcome: Outcome) -> list[Discovered]:
+    async def _find(self, links: ArchivedLinks, outcome: Outcome) -> list[Discovered]:
+        queried: list[str] = []
+        if links.query and outcome.statements:
+            queried, _ = await self._query(links.query, Page(outcome.url, b""), make_extraction(outcome))
         entry = self._frontier.find(outcome.url)
-        return self._links.find(outcome, entry.url_id if entry else 0, is_own=True)
+        return links.find(outcome, entry.url_id if entry else 0, is_own=True, queried=queried)
+
+    def _list_sitemaps(self, lease: Lease) -> tuple[str, ...]:
+        """The sitemaps in the robots.txt that was fetched last from the origin of a page."""
+        robots = self._frontier.find_robots(lease.url)
+        return RobotsTxt(robots.body).sitemaps if robots is not None else ()

@@ -63,25 +63,7 @@ class Shard:
         router = Router(scope, domains, number, meter.turned_away)
         self._store = ShardStore(number, shard_folder(folder, number), config, frontier, meter)
         self._committer = committer = Committer(self._store, frontier, scope, router, config.run.group_pages)
-        handlers = PeerHandlers(
-            on_control=self._apply_control,
-            on_links=committer.receive,
-            tell_again=self._tell_again,
-            is_idle=self._is_idle,
-            wake=self._wake_up,
-            on_end=self._note_failure,
-            note=committer.note,
-            on_document=lambda name, body: self._visits.take_document(name, body),
-        )
-        additions = tuple(committer.scope_additions)
-        self._peers = Peers(
-            *(number, order.addresses, frontier, config, handlers),
-            scope=additions,
-            clock=clock,
-            keys=order.keys,
-            lease_s=order.lease_s,
-            has_backup=bool(config.backup.url),
-        )
+        self._peers = self._make_peers(clock)
         parts = ShardParts(order, domains, clock, meter, frontier, scope, router, committer, self._peers)
         self._visits = Visits(parts, self._wake_up, self._note_failure)
         self._changes = LiveChanges(
@@ -96,13 +78,7 @@ class Shard:
         self._disk_bytes = shutil.disk_usage(folder).total
         self._new_seeds: list[str] = []
         """Seeds that are not in this shard's folder yet; only if that is not the crawl's."""
-        warc = shard_folder(folder, number) / WARC
-        self._retelling = Retelling(
-            *(number, warc, config.crawl, domains, frontier, scope),
-            has_room=lambda: self._peers.may_tell_again,
-            note=committer.note,
-            on_end=self._note_failure,
-        )
+        self._retelling = self._make_retelling(domains)
         self._shipping = self._make_shipping()
         self._failed: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
@@ -152,6 +128,38 @@ class Shard:
         beats.cancel()
         self._send_beat()
         await self._close(is_clean)
+
+    def _make_peers(self, clock: Clock) -> Peers:
+        order, committer = self._order, self._committer
+        handlers = PeerHandlers(
+            on_control=self._apply_control,
+            on_links=committer.receive,
+            tell_again=self._tell_again,
+            is_idle=self._is_idle,
+            wake=self._wake_up,
+            on_end=self._note_failure,
+            note=committer.note,
+            on_document=lambda name, body: self._visits.take_document(name, body),
+        )
+        return Peers(
+            *(order.number, order.addresses, self._frontier, order.config, handlers),
+            scope=tuple(committer.scope_additions),
+            clock=clock,
+            keys=order.keys,
+            lease_s=order.lease_s,
+            has_backup=bool(order.config.backup.url),
+        )
+
+    def _make_retelling(self, domains: Domains) -> Retelling:
+        order = self._order
+        warc = shard_folder(order.folder, order.number) / WARC
+        return Retelling(
+            *(order.number, warc, order.config.crawl, domains, self._frontier, self._scope),
+            has_room=lambda: self._peers.may_tell_again,
+            query=self._visits.query,
+            note=self._committer.note,
+            on_end=self._note_failure,
+        )
 
     def _make_shipping(self) -> Shipping | None:
         backup = self._order.config.backup

@@ -193,7 +193,7 @@ def check_store(config: BackupConfig) -> None:
         Objects(config.url).list(f"{HEAD}/epochs/")
 
 
-def ship_head(config: BackupConfig, folder: Path) -> Shipping:
+def ship_head(config: BackupConfig, folder: Path, epoch: int) -> Shipping:
     """The backup of the crawl's small files."""
 
     copies = folder / _HEAD_COPIES
@@ -201,7 +201,7 @@ def ship_head(config: BackupConfig, folder: Path) -> Shipping:
     async def take() -> Snapshot:
         return await asyncio.to_thread(_copy_head, folder, copies)
 
-    return Shipping(config, HEAD, take, release=lambda: shutil.rmtree(copies, ignore_errors=True))
+    return Shipping(config, HEAD, take, epoch=epoch, release=lambda: shutil.rmtree(copies, ignore_errors=True))
 
 
 def _copy_head(folder: Path, copies: Path) -> Snapshot:

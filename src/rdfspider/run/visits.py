@@ -26,7 +26,7 @@ from rdfspider.frontier.entries import Refusal, RobotsAnswer
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.judge.judgement import PageJudge, apply_judgement, judge_directives
 from rdfspider.linked_documents import KeptDocuments
-from rdfspider.records import Capture, Discovered, Failure, Finished, Judgement, Lease, Verdict
+from rdfspider.records import Capture, Discovered, Extraction, Failure, Finished, Judgement, Lease, Page, Verdict
 from rdfspider.run.commits import Committer
 from rdfspider.run.extraction import Extractor
 from rdfspider.run.heartbeat import Meter
@@ -87,16 +87,7 @@ class Visits:
             dropper=dropper,
             turned_away=parts.meter.turned_away,
         )
-        self._fetcher = Fetcher(
-            config.fetch,
-            make_user_agent(config.fetch.contact),
-            parts.clock,
-            pace=config.frontier,
-            wanted_types=tuple(transform.media_type for transform in config.extract.transforms),
-            kept_bytes=self._count_kept_bodies,
-            patience_s=lambda: self._admission.patience_s(),
-            before_sending=parts.peers.coordinator.check_life if order.lease_s else None,
-        )
+        self._fetcher = self._make_fetcher(parts)
         self._admission = Admission(
             parts.peers.gate,
             parts.frontier,
@@ -191,10 +182,27 @@ class Visits:
             _, late = await asyncio.wait(self._under_way, timeout=timeout_s)
         return not late
 
+    async def query(self, query: str, page: Page, extraction: Extraction) -> tuple[list[str], Extraction]:
+        """Run the user's query over the data of a page that was fetched earlier, as for a new one."""
+        return await self._extractor.query(query, page, extraction)
+
     async def close(self) -> None:
         """Close the connections, and kill the process for large pages."""
         await self._fetcher.close()
         self._extractor.close()
+
+    def _make_fetcher(self, parts: ShardParts) -> Fetcher:
+        order, config = parts.order, parts.order.config
+        return Fetcher(
+            config.fetch,
+            make_user_agent(config.fetch.contact),
+            parts.clock,
+            pace=config.frontier,
+            wanted_types=tuple(transform.media_type for transform in config.extract.transforms),
+            kept_bytes=self._count_kept_bodies,
+            patience_s=lambda: self._admission.patience_s(),
+            before_sending=parts.peers.coordinator.check_life if order.lease_s else None,
+        )
 
     def _end_visit(self, lease: Lease, visit: asyncio.Task[None]) -> None:
         self._under_way.discard(visit)

@@ -9,18 +9,31 @@ import msgspec
 import pytest
 import zmq
 
-from rdfspider.config import CrawlConfig
+from peering import Shard, until
+from ports import find_free_ports
+from rdfspider.config import Config, CrawlConfig
 from rdfspider.crawl.messages import Command
+from rdfspider.frontier.outbox import START
 from rdfspider.places.keys import CrawlKeys, KeyPair, ProcessKeys, make_keys
+from rdfspider.records import Discovered
 from rdfspider.run.peers.coordinator import Coordinator
 from rdfspider.run.peers.coordinator_hub import CoordinatorHub
-from rdfspider.run.peers.gatekeeper import Gatekeeper
-from rdfspider.run.peers.messages import Arrival, Control, ControlCommand, ShardBatch
+from rdfspider.run.peers.gatekeeper import Gatekeeper, admit_shards
+from rdfspider.run.peers.messages import (
+    Arrival,
+    Control,
+    ControlCommand,
+    CoordinatorBatch,
+    Hello,
+    Links,
+    MessageBatch,
+    ShardBatch,
+    encode_links,
+)
 from rdfspider.run.peers.sockets import (
-    SHARD_DOMAIN,
+    AddressBook,
     LoopSocket,
     find_address,
-    name_life,
     open_hub,
     open_inlet,
     open_line,
@@ -42,11 +55,11 @@ class KeptContext(zmq.Context["zmq.Socket[bytes]"]):
         return kept[-1]  # type: ignore[return-value]
 
 
-def tell(story: Story) -> None:
+def tell(story: Story, shards: int = 2) -> None:
     async def run() -> None:
         context = KeptContext()
         try:
-            await asyncio.wait_for(story(context, make_keys(2)), 60)
+            await asyncio.wait_for(story(context, make_keys(shards)), 60)
         finally:
             context.destroy(linger=0)
             kept.clear()
@@ -76,7 +89,7 @@ async def wait_for_refusal(refusals: "zmq.Socket[bytes]") -> None:
 def test_an_inlet_takes_nothing_from_a_client_without_a_key_of_the_crawl(has_key: bool) -> None:
     async def story(context: "zmq.Context[zmq.Socket[bytes]]", keys: CrawlKeys) -> None:
         heard: list[list[bytes]] = []
-        Gatekeeper(context, {SHARD_DOMAIN: frozenset(keys.of_shard(0).shards)})
+        Gatekeeper(context, admit_shards(keys.of_shard(0).shards))
         socket = open_inlet(context, ANYWHERE, keys.of_shard(0))
         LoopSocket(socket, heard.append)
         address, refusals = find_address(socket), watch_refusals(socket)
@@ -118,13 +131,14 @@ def test_a_shard_hears_only_a_coordinator_with_the_key_of_its_crawl() -> None:
 
     async def story(context: "zmq.Context[zmq.Socket[bytes]]", keys: CrawlKeys) -> None:
         impostor = pretend(keys)
-        everybody = frozenset({*impostor.shards, impostor.own.public})
-        Gatekeeper(context, {SHARD_DOMAIN: everybody})
+        Gatekeeper(context, admit_shards([*impostor.shards, impostor.own.public]))
         hub = open_hub(context, ANYWHERE, impostor)
         address, refusals = find_address(hub), watch_refusals(hub)
         heard: list[list[bytes]] = []
-        name = name_life(0, 1)
-        line = open_line(context, address, name, keys.of_shard(0))
+        line = open_line(context, address, keys.of_shard(0))
+        line.disconnect(address)
+        name = line.routing_id = b"a name to send to"
+        line.connect(address)
         LoopSocket(line, heard.append)
         stop = msgspec.msgpack.encode(Control(ControlCommand.STOP))
         refused = asyncio.create_task(wait_for_refusal(refusals))
@@ -157,11 +171,9 @@ def test_users_give_no_commands_where_shards_come(tmp_path: Path) -> None:
         )
         hub.open()
         answers: list[list[bytes]] = []
-        line = LoopSocket(open_line(context, hub.shard_address, name_life(0, 1), keys.of_shard(0)), answers.append)
+        line = LoopSocket(open_line(context, hub.shard_address, keys.of_shard(0)), answers.append)
         line.send([b"", msgspec.json.encode(Command("stop"))])
-        for shard in (1, 0):
-            batch = ShardBatch(shard, 1, 0, 1, messages=[Arrival(shard, 1, 0, 0)])
-            line.send([msgspec.msgpack.encode(batch)])
+        line.send([make_arrival(0)])
         while not answers:
             await asyncio.sleep(0.01)
         assert coordinator.present == {0}
@@ -169,3 +181,72 @@ def test_users_give_no_commands_where_shards_come(tmp_path: Path) -> None:
         hub.close()
 
     tell(story)
+
+
+def make_arrival(shard: int, epoch: int = 1) -> bytes:
+    return msgspec.msgpack.encode(ShardBatch(shard, epoch, 0, 1, messages=[Arrival(shard, epoch, 0, 0)]))
+
+
+def test_with_the_key_of_one_shard_nobody_speaks_for_another_at_the_coordinator(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nor does anybody hear what is for another."""
+
+    async def story(context: "zmq.Context[zmq.Socket[bytes]]", keys: CrawlKeys) -> None:
+        coordinator = Coordinator(2, CrawlConfig())
+        hub = CoordinatorHub(
+            *(coordinator, f"ipc://{tmp_path}/control", lambda: None),
+            shard_address=ANYWHERE,
+            keys=keys.of_coordinator(),
+        )
+        hub.open()
+        heard: list[list[list[bytes]]] = [[], []]
+        sockets = [open_line(context, hub.shard_address, keys.of_shard(shard)) for shard in (0, 1)]
+        first, second = (LoopSocket(socket, to.append) for socket, to in zip(sockets, heard, strict=True))
+        for _ in range(3):
+            second.send([make_arrival(0, epoch=2)])
+        second.send([make_arrival(1)])
+        while not heard[1]:
+            await asyncio.sleep(0.01)
+        assert coordinator.present == {1}
+        first.send([make_arrival(0)])
+        while not heard[0]:
+            await asyncio.sleep(0.01)
+        assert (coordinator.present, coordinator.find_epoch(0)) == ({0, 1}, 1)
+        assert all(msgspec.msgpack.decode(frames[-1], type=CoordinatorBatch).to_epoch == 1 for frames in heard[1])
+        hub.close()
+
+    tell(story)
+    assert caplog.messages == ["shard 1 is refused: with its key somebody speaks for shard 0"]
+
+
+def test_with_the_key_of_one_shard_nobody_speaks_for_another_to_its_peers(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story(context: "zmq.Context[zmq.Socket[bytes]]", keys: CrawlKeys) -> None:
+        ports = find_free_ports(3)
+        addresses = AddressBook(f"ipc://{tmp_path}/coordinator", tuple(f"tcp://127.0.0.2:{port}" for port in ports))
+        config = Config(crawl=CrawlConfig(shards=3))
+        first = await Shard(0, tmp_path, addresses, config, keys=keys.of_shard(0)).start()
+        outlet = open_outlet(context, addresses.shards[0], keys.of_shard(1), keys.shards[0].public)
+
+        def speak(source: int, *links: Links, number: int) -> None:
+            messages = [Hello(START, START), *links]
+            outlet.send(
+                msgspec.msgpack.encode(MessageBatch(source, 1, first.frontier.epoch, number, 0, False, messages))
+            )
+
+        def link(url: str) -> Links:
+            return Links((1, 1), START, encode_links([Discovered(url)]))
+
+        while not outlet.poll(0, zmq.POLLOUT):
+            await asyncio.sleep(0.01)
+        speak(2, link("http://a.test/lie"), number=1)
+        speak(2, link("http://a.test/lie"), number=2)
+        speak(1, link("http://a.test/truth"), number=1)
+        await until(lambda: first.knows("http://a.test/truth"))
+        assert not first.knows("http://a.test/lie")
+        await first.close()
+
+    tell(story, shards=3)
+    assert caplog.messages == ["shard 1 is refused: with its key somebody speaks for shard 2"]

@@ -109,6 +109,32 @@ def test_a_peer_that_is_not_there_is_sent_everything_when_it_comes(tell: Callabl
     tell(story)
 
 
+def test_a_shard_learns_from_its_peers_which_numbers_it_gave_out_before_it_was_put_back(
+    tell: Callable[..., None], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story(crawl: Crawl) -> None:
+        first, second = await crawl.start(0), await crawl.start(1)
+        first.send(1, "http://a.test/1")
+        await until(lambda: first.peers.is_settled)
+        await crawl.stop(first)
+        shutil.copytree(crawl.folder / "0", crawl.folder / "copy")
+        first = await crawl.start(0)
+        first.frontier.add([Discovered(f"http://b{n}.test/") for n in range(5000)])
+        first.send(1, "http://a.test/2")
+        await until(lambda: first.peers.is_settled)
+        assert second.frontier.inbox.numbered(0) == first.frontier.numbered == (5000, 5000)
+        await crawl.stop(first)
+        shutil.rmtree(crawl.folder / "0")
+        (crawl.folder / "copy").rename(crawl.folder / "0")
+        first = await crawl.start(0, epoch=3)
+        await until(lambda: first.peers.is_settled)
+        first.frontier.add([Discovered("http://c.test/")])
+        assert first.frontier.numbered > (5000, 5000)
+
+    tell(story)
+    assert caplog.messages == ["shard 0 was put back to an older copy, as shard 1 knows"]
+
+
 def test_what_was_sent_but_not_committed_is_sent_again_to_the_next_life(tell: Callable[..., None]) -> None:
     async def story(crawl: Crawl) -> None:
         first, second = await crawl.start(0), await crawl.start(1)

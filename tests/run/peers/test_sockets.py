@@ -43,7 +43,7 @@ def test_a_message_that_makes_trouble_does_not_stop_the_next_ones(tmp_path: Path
                 raise RuntimeError("trouble")
 
         hub = LoopSocket(open_hub(context, address), take)
-        line = LoopSocket(open_line(context, address, b"0.1"), lambda frames: None)
+        line = LoopSocket(open_line(context, address), lambda frames: None)
         for n in range(300):
             assert line.send([b"%d" % n])
         while len(heard) < 300:

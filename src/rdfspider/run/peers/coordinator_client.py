@@ -41,7 +41,7 @@ from rdfspider.run.peers.messages import (
     Welcome,
 )
 from rdfspider.run.peers.permits import PermitPool
-from rdfspider.run.peers.sockets import LoopSocket, name_life, open_line
+from rdfspider.run.peers.sockets import LoopSocket, open_line
 
 _log = logging.getLogger(__name__)
 
@@ -122,8 +122,7 @@ class CoordinatorClient:
 
     def open(self, context: "zmq.Context[zmq.Socket[bytes]]", own_address: str = "") -> None:
         """Connect, and report this shard's arrival, how many pages it has, and where it is reached, if that is not known."""
-        name = name_life(self._shard, self._frontier.epoch)
-        socket = open_line(context, self._address, name, self._keys)
+        socket = open_line(context, self._address, self._keys)
         self._wire = LoopSocket(socket, self._read, _LINGER_MS)
         self._own_address = own_address
         self._arrive()

@@ -4,7 +4,6 @@ Where shards come over TCP, users have a socket of their own, which nobody but t
 """
 
 import logging
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,10 +15,10 @@ from rdfspider.crawl.messages import CHANGES, Command, CommandAnswer
 from rdfspider.frontier.clock import Clock
 from rdfspider.places.keys import ProcessKeys
 from rdfspider.run.peers.coordinator import Coordinator, Outgoing
-from rdfspider.run.peers.gatekeeper import Gatekeeper
+from rdfspider.run.peers.gatekeeper import Gatekeeper, Senders, admit_shards
 from rdfspider.run.peers.line import Line, Parcel
 from rdfspider.run.peers.messages import UNREADABLE, CoordinatorBatch, CoordinatorMessage, Heard, ShardBatch
-from rdfspider.run.peers.sockets import SHARD_DOMAIN, LoopSocket, find_address, name_life, open_hub
+from rdfspider.run.peers.sockets import LoopSocket, find_address, open_hub
 
 _log = logging.getLogger(__name__)
 
@@ -30,6 +29,8 @@ _decoder = msgspec.msgpack.Decoder(ShardBatch)
 @dataclass(slots=True)
 class _ShardLine:
     epoch: int
+    route: bytes = b""
+    """The connection by which it was heard last; a shard that connects again has another."""
     line: Line[CoordinatorMessage] = field(default_factory=Line)
 
 
@@ -43,12 +44,14 @@ class CoordinatorHub:
         on_change: Callable[[], None],
         change: Callable[[Command], tuple[CommandAnswer, Outgoing]] | None = None,
         *,
+        epoch: int = 1,
         shard_address: str = "",
         keys: ProcessKeys | None = None,
     ) -> None:
         """`on_change` is called after every message, and before a user gets an answer. `change` carries out the commands whose
-        effect is stored in the crawl's folder. If shards come to an address of their own, users give commands at the other one
-        only, which nobody but the user can reach."""
+        effect is stored in the crawl's folder. `epoch` is higher than that of any earlier run, which shards may still remember.
+        If shards come to an address of their own, users give commands at the other one only, which nobody but the user can
+        reach."""
         self._coordinator = coordinator
         self._change = change
         self._address = address
@@ -60,16 +63,16 @@ class CoordinatorHub:
         self._gatekeeper: Gatekeeper | None = None
         self._wire: LoopSocket | None = None
         self._shard_wire: LoopSocket | None = None
+        self._senders = Senders()
         self._clock = Clock()
-        self._epoch = time.time_ns()
-        """Higher than that of any earlier run, which shards may still remember."""
+        self._epoch = epoch
         self._lines: dict[int, _ShardLine] = {}
         """The line to the last epoch of each shard that was heard."""
 
     def open(self) -> None:
         """Bind the sockets; needs a running loop."""
         if self._keys is not None:
-            self._gatekeeper = Gatekeeper(self._context, {SHARD_DOMAIN: frozenset(self._keys.shards)})
+            self._gatekeeper = Gatekeeper(self._context, admit_shards(self._keys.shards))
         self._wire = self._shard_wire = LoopSocket(open_hub(self._context, self._address), self._read, linger_ms=500)
         if self.shard_address != self._address:
             socket = open_hub(self._context, self.shard_address, self._keys)
@@ -106,7 +109,7 @@ class CoordinatorHub:
             self._lines[shard].line.tick(now, partial(self._transmit, shard))
 
     def _read(self, frames: list[bytes]) -> None:
-        """Handle a message: shards send a name and a batch, a REQ socket adds an empty frame between them."""
+        """Handle a message: shards send a batch, a REQ socket has an empty frame before it."""
         sender, *rest = frames
         if len(rest) == 1:
             self._read_shard(frames)
@@ -114,22 +117,24 @@ class CoordinatorHub:
             self._answer([sender, *rest[:-1]], rest[-1])
 
     def _read_shard(self, frames: list[bytes]) -> None:
-        """Handle a message of a shard; nobody may speak for another life than its own."""
+        """Handle a message of a shard, which speaks for nobody else."""
         try:
             batch = _decoder.decode(frames[-1])
         except UNREADABLE:
             _log.warning("something that is no message came to the coordinator")
             return
-        if frames[0] == name_life(batch.shard, batch.epoch):
-            self._take(batch)
+        assert self._shard_wire is not None
+        if self._senders.may_speak(self._shard_wire.sender, batch.shard):
+            self._take(frames[0], batch)
 
-    def _take(self, batch: ShardBatch) -> None:
+    def _take(self, route: bytes, batch: ShardBatch) -> None:
         known = self._lines.get(batch.shard)
         is_late = known is not None and batch.epoch < known.epoch
         if is_late or self._coordinator.is_superseded(batch.shard, batch.epoch):
             return
         if known is None or batch.epoch > known.epoch:
             known = self._lines[batch.shard] = _ShardLine(batch.epoch)
+        known.route = route
         if batch.to_epoch not in (0, self._epoch):
             # It was for an earlier run; the answer tells the shard to arrive again.
             self._transmit(batch.shard, Parcel(0, 0, False, []))
@@ -144,9 +149,8 @@ class CoordinatorHub:
 
     def _transmit(self, shard: int, parcel: Parcel[CoordinatorMessage]) -> bool:
         assert self._shard_wire is not None
-        epoch = self._lines[shard].epoch
-        batch = CoordinatorBatch(self._epoch, epoch, *parcel)
-        return self._shard_wire.send([name_life(shard, epoch), _encoder.encode(batch)])
+        to = self._lines[shard]
+        return self._shard_wire.send([to.route, _encoder.encode(CoordinatorBatch(self._epoch, to.epoch, *parcel))])
 
     def _answer(self, envelope: list[bytes], request: bytes) -> None:
         assert self._wire is not None

@@ -31,6 +31,7 @@ class Delivery:
     """The entries of this shard's outbox for one destination."""
 
     def __init__(self, frontier: Frontier, destination: int, now: float) -> None:
+        self._frontier = frontier
         self._outbox = frontier.outbox
         self._destination = destination
         self._sent = START
@@ -116,7 +117,7 @@ class Delivery:
             if not entries:
                 break
             for cursor, payload in entries:
-                taken.append(Links(cursor, previous, payload))
+                taken.append(Links(cursor, previous, payload, self._frontier.committed_numbered))
                 self._sent = previous = cursor
                 flight = _Flight(cursor, len(payload), count_links(payload))
                 self._in_flight.append(flight)

@@ -27,6 +27,8 @@ class Hello(Struct, frozen=True, array_like=True, tag=3):
     """Whether the sender has lost links of the recipient, which must tell them again."""
     held: tuple[str, ...] = ()
     """The addresses owned by the recipient that the sender holds."""
+    numbered: tuple[int, int] = (0, 0)
+    """How many numbers of hosts and URLs the recipient had given out, as far as the sender knows."""
 
 
 class Links(Struct, frozen=True, gc=False, array_like=True, tag=4):
@@ -36,6 +38,8 @@ class Links(Struct, frozen=True, gc=False, array_like=True, tag=4):
     previous: Cursor
     """The entry before it; a recipient without that one has lost something."""
     payload: bytes
+    numbered: tuple[int, int] = (0, 0)
+    """How many numbers of hosts and URLs the sender had given out, at least with this entry."""
 
 
 class Received(Struct, frozen=True, array_like=True, tag=5):

@@ -28,7 +28,7 @@ from rdfspider.run.peers.calls import Calls
 from rdfspider.run.peers.claims import Claims
 from rdfspider.run.peers.coordinator_client import CoordinatorClient, PeerHandlers
 from rdfspider.run.peers.delivery import Delivery, Intake
-from rdfspider.run.peers.gatekeeper import Gatekeeper
+from rdfspider.run.peers.gatekeeper import Gatekeeper, Senders, admit_shards
 from rdfspider.run.peers.line import Parcel
 from rdfspider.run.peers.messages import (
     UNREADABLE,
@@ -47,7 +47,6 @@ from rdfspider.run.peers.messages import (
 )
 from rdfspider.run.peers.peer import Peer
 from rdfspider.run.peers.sockets import (
-    SHARD_DOMAIN,
     AddressBook,
     LoopSocket,
     find_address,
@@ -130,6 +129,7 @@ class Peers:
         self._own: list[PeerMessage] = []
         self._is_flushing = False
         self._inlet: LoopSocket | None = None
+        self._senders = Senders()
         self._gatekeeper: Gatekeeper | None = None
         self._ticks: asyncio.Task[None] | None = None
 
@@ -138,7 +138,7 @@ class Peers:
         self._loop = asyncio.get_running_loop()
         now = self._clock.monotonic()
         if self._keys is not None:
-            self._gatekeeper = Gatekeeper(self._context, {SHARD_DOMAIN: frozenset(self._keys.shards)})
+            self._gatekeeper = Gatekeeper(self._context, admit_shards(self._keys.shards))
         for number in self.others:
             outlet = self._open_outlet(number)
             delivery, intake = Delivery(self._frontier, number, now), Intake(self._frontier, number, self._has_backup)
@@ -273,7 +273,8 @@ class Peers:
         claims."""
         held = self.gate.meet_owner(number)
         lacks = number in self._frontier.inbox.lacking
-        peer.line.pending.append(Hello(peer.intake.received, peer.intake.durable, lacks, held))
+        numbered = self._frontier.inbox.numbered(number)
+        peer.line.pending.append(Hello(peer.intake.received, peer.intake.durable, lacks, held, numbered))
         self.gate.ask_again(number)
         self.claims.ask_again(number)
         self._busy[number] = peer
@@ -285,6 +286,9 @@ class Peers:
             peer = self._peers[batch.source]
         except (*UNREADABLE, KeyError):
             _log.warning("something that is no batch came from a peer")
+            return
+        assert self._inlet is not None
+        if not self._senders.may_speak(self._inlet.sender, batch.source):
             return
         if batch.epoch < max(peer.epoch, peer.least_epoch):
             return
@@ -310,6 +314,8 @@ class Peers:
         if not peer.has_met:
             peer.has_met = True
             self._pass_on(self._clocks.hear(source, hello.held))
+        if self._frontier.leave_out(*hello.numbered):
+            _log.warning("shard %d was put back to an older copy, as shard %d knows", self._shard, source)
         is_behind = hello.received < self._frontier.outbox.freed(source)
         if is_behind or hello.lacks:
             self._handlers.tell_again(source, hello.received, is_behind)
@@ -352,7 +358,7 @@ class Peers:
             entry = {}
         self._sources.add(source)
         inbox = self._frontier.inbox
-        if not inbox.accept(source, links.cursor, links.previous):
+        if not inbox.accept(source, links.cursor, links.previous, links.numbered):
             return
         if entry is None:
             inbox.complete(source)

@@ -43,6 +43,9 @@ class AddressBook(NamedTuple):
 class LoopSocket:
     """A socket that the loop reads: `on_message` gets the frames of every message."""
 
+    sender = ""
+    """Who has sent the message at hand, as the gatekeeper names its key; empty on sockets that ask for no keys."""
+
     def __init__(
         self, socket: "zmq.Socket[bytes]", on_message: Callable[[list[bytes]], None], linger_ms: int = 0
     ) -> None:
@@ -50,6 +53,7 @@ class LoopSocket:
         self._on_message = on_message
         self._loop = asyncio.get_running_loop()
         self._is_draining = False
+        self._asks_keys = bool(socket.curve_server)
         socket.linger = linger_ms
         self._loop.add_reader(socket.fileno(), self._drain)
         self._look_again()
@@ -80,11 +84,23 @@ class LoopSocket:
             if self._socket.closed:
                 return
             try:
-                frames = self._socket.recv_multipart(zmq.DONTWAIT)
+                frames = self._receive()
             except zmq.Again:
                 return
             self._look_again()
             self._on_message(frames)
+
+    def _receive(self) -> list[bytes]:
+        if not self._asks_keys:
+            return self._socket.recv_multipart(zmq.DONTWAIT)
+        # This is as fast as `recv_multipart`, which asks the socket whether a frame was the last.
+        frame = self._socket.recv(zmq.DONTWAIT, copy=False)
+        self.sender = str(frame.get("User-Id"))
+        frames = [frame.bytes]
+        while frame.more:
+            frame = self._socket.recv(zmq.DONTWAIT, copy=False)
+            frames.append(frame.bytes)
+        return frames
 
 
 def open_inlet(
@@ -109,11 +125,11 @@ def open_outlet(
 
 
 def open_line(
-    context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str, name: bytes, keys: ProcessKeys | None = None
+    context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str, keys: ProcessKeys | None = None
 ) -> "zmq.Socket[bytes]":
-    """Open a shard's socket to the coordinator, which identifies it by its name."""
+    """Open a shard's socket to the coordinator, which answers on the connection that a message came by: a shard has no name
+    there that somebody else could take."""
     socket = context.socket(zmq.DEALER)
-    socket.routing_id = name
     _connect(socket, endpoint, keys, keys.coordinator if keys else b"")
     return socket
 
@@ -121,9 +137,8 @@ def open_line(
 def open_hub(
     context: "zmq.Context[zmq.Socket[bytes]]", endpoint: str, keys: ProcessKeys | None = None
 ) -> "zmq.Socket[bytes]":
-    """Open the coordinator's socket. A shard that connects again takes over its name."""
+    """Open the coordinator's socket."""
     socket = context.socket(zmq.ROUTER)
-    socket.router_handover = True
     _listen(socket, endpoint, keys)
     return socket
 
@@ -135,11 +150,6 @@ def open_desk(
     socket = context.socket(zmq.ROUTER)
     _listen(socket, endpoint, keys, COORDINATOR_DOMAIN)
     return socket
-
-
-def name_life(shard: int, epoch: int) -> bytes:
-    """Return the name of a shard's life at the coordinator: an earlier life cannot take the line of a later one."""
-    return f"{shard}.{epoch}".encode()
 
 
 def find_address(socket: "zmq.Socket[bytes]") -> str:

@@ -1,0 +1,50 @@
+"""The head of a crawl: which run of the coordinator leads it, and whether a later one does now.
+
+Each run gets an epoch, one higher than all before, by which shards refuse earlier coordinators. With a backup the store gives it,
+so that two machines that go on from one backup differ in it. The earlier one looks for a later epoch every few seconds, and
+ends; the later one starts its shards after that.
+"""
+
+import asyncio
+import logging
+from functools import partial
+from pathlib import Path
+
+from rdfspider.backup.manifests import HEAD, begin_epoch, check_epoch
+from rdfspider.backup.objects import Objects
+from rdfspider.crawl.lives import HeadLife, begin_head
+from rdfspider.errors import AwayError
+from rdfspider.frontier.clock import Clock
+from rdfspider.run.shipping import run_in_thread
+
+_log = logging.getLogger(__name__)
+
+# How often to look for a later head. It costs one request to the store.
+_LOOK_S = 3.0
+HANDOVER_S = 8.0
+"""After so long a head that can reach the store has learned of its successor, and its shards have ended."""
+
+
+def lead(folder: Path, url: str) -> HeadLife:
+    """Begin a run of the coordinator, with a backup if there is a URL."""
+    home = f"{Clock().machine_id}:{folder.resolve()}"
+    return begin_head(folder, home, partial(_claim, url) if url else lambda least: least)
+
+
+async def watch_successor(url: str, epoch: int, look_s: float = _LOOK_S) -> None:
+    """Look for a later head until there is one, which is a SupersededError. A store that is away is asked again."""
+    while True:
+        await asyncio.sleep(look_s)
+        try:
+            await run_in_thread(lambda: check_epoch(Objects(url), HEAD, epoch))
+        except AwayError as error:
+            _log.debug("whether the crawl goes on elsewhere is not known: %s", error)
+
+
+def _claim(url: str, least: int) -> int:
+    """Let the store give the epoch. It has answered a moment ago; if it is away now, it is told with the first copy."""
+    try:
+        return begin_epoch(Objects(url), HEAD, least)
+    except AwayError as error:
+        _log.warning("the crawl begins without an epoch of its backup: %s", error)
+        return least

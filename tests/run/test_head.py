@@ -1,0 +1,50 @@
+"""Which run of the coordinator leads a crawl: every run has a higher epoch, and an earlier one learns of a later one."""
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rdfspider.backup.manifests import SupersededError
+from rdfspider.run.head import lead, watch_successor
+
+
+def test_each_run_has_a_higher_epoch(tmp_path: Path) -> None:
+    assert [lead(tmp_path, "") for _ in range(3)] == [(1, False), (2, False), (3, False)]
+    (tmp_path / "lives/head.json").unlink()
+    assert lead(tmp_path, "").epoch > 1_000_000
+
+
+def test_of_two_machines_with_one_backup_the_earlier_one_learns_of_the_later(tmp_path: Path) -> None:
+    first, second, store = tmp_path / "first", tmp_path / "second", str(tmp_path / "store")
+    first.mkdir()
+    assert lead(first, store) == (1, False)
+    shutil.copytree(first, second)
+
+    async def story() -> None:
+        watch = asyncio.create_task(watch_successor(store, 1, look_s=0.01))
+        await asyncio.sleep(0.1)
+        assert not watch.done()
+        assert lead(second, store) == (2, True)
+        with pytest.raises(SupersededError, match="the crawl goes on elsewhere"):
+            await watch
+
+    asyncio.run(asyncio.wait_for(story(), 60))
+    # Where the first one goes on again, it was the second that led.
+    assert lead(first, store) == (3, False)
+
+
+def test_a_store_that_is_away_ends_no_crawl(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    assert lead(tmp_path, str(store)).epoch == 1
+
+    async def story() -> None:
+        watch = asyncio.create_task(watch_successor(str(store), 1, look_s=0.01))
+        shutil.rmtree(store)
+        store.write_text("no folder")
+        await asyncio.sleep(0.1)
+        assert not watch.done()
+        watch.cancel()
+
+    asyncio.run(asyncio.wait_for(story(), 60))
