@@ -1,5 +1,9 @@
-"""Places for the objects of backups: a folder, and an S3 server on loopback that can be away for a while. For tests only."""
+"""Places for the objects of backups: a folder, and servers on loopback, of which one can be away for a while. For tests only."""
 
+import base64
+import hashlib
+import hmac
+import shutil
 import socket
 import subprocess
 import sys
@@ -7,6 +11,7 @@ import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
+from email.utils import formatdate
 from pathlib import Path
 
 import pytest
@@ -35,6 +40,44 @@ class S3Server:
 
     def url(self, path: str) -> str:
         return f"s3://{BUCKET}/{path}"
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+class AzureServer:
+    """Azurite, the emulator of Azure's blob storage, which keeps its objects in memory."""
+
+    _ACCOUNT = "devstoreaccount1"
+    # Known to all: Azurite has this account and no other.
+    _KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+
+    def __init__(self, program: str) -> None:
+        (port,) = find_free_ports(1)
+        self._endpoint = f"http://127.0.0.1:{port}/{self._ACCOUNT}"
+        self.environment = {
+            "AZURE_STORAGE_ACCOUNT_NAME": self._ACCOUNT,
+            "AZURE_STORAGE_ACCOUNT_KEY": self._KEY,
+            "AZURE_STORAGE_ENDPOINT": self._endpoint,
+        }
+        flags = ("--inMemoryPersistence", "--silent", "--skipApiVersionCheck", "--disableTelemetry")
+        command = [program, "--blobHost", "127.0.0.1", "--blobPort", str(port), *flags]
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for_ports(self._process, port)
+        self._make_container()
+
+    def _make_container(self) -> None:
+        signed = {"x-ms-date": formatdate(usegmt=True), "x-ms-version": "2021-08-06"}
+        account, lines = self._ACCOUNT, "".join(f"{name}:{value}\n" for name, value in signed.items())
+        text = "PUT" + 12 * "\n" + f"{lines}/{account}/{account}/{BUCKET}\nrestype:container"
+        digest = hmac.new(base64.b64decode(self._KEY), text.encode(), hashlib.sha256).digest()
+        signed["Authorization"] = f"SharedKey {account}:{base64.b64encode(digest).decode()}"
+        url = f"{self._endpoint}/{BUCKET}?restype=container"
+        urllib.request.urlopen(urllib.request.Request(url, method="PUT", headers=signed)).close()
+
+    def url(self, path: str) -> str:
+        return f"az://{BUCKET}/{path}"
 
     def close(self) -> None:
         self._process.kill()
@@ -93,12 +136,28 @@ def s3_server() -> Iterator[S3Server]:
         server.close()
 
 
+@pytest.fixture(scope="module")
+def azure_server() -> Iterator[AzureServer]:
+    program = shutil.which("azurite-blob")
+    if program is None:
+        pytest.skip("azurite is missing, which stands in for Azure: npm install --global azurite")
+    server = AzureServer(program)
+    try:
+        yield server
+    finally:
+        server.close()
+
+
 @pytest.fixture(params=["folder", "s3"])
 def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The URL of an empty place for objects."""
     if request.param == "folder":
         return str(tmp_path / "objects")
-    server: S3Server = request.getfixturevalue("s3_server")
+    server: S3Server | AzureServer = request.getfixturevalue(f"{request.param}_server")
     for name, value in server.environment.items():
         monkeypatch.setenv(name, value)
     return server.url(tmp_path.name)
+
+
+every_place = pytest.mark.parametrize("place", ["folder", "s3", "azure"], indirect=True)
+"""Runs a test also with Azure, if its emulator is there."""

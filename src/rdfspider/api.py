@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from rdfspider.index.status import IndexStatus
     from rdfspider.index.text.searcher import Filter
     from rdfspider.results import Results
+    from rdfspider.run.backups import BackupReport
     from rdfspider.run.imports import ImportReport
     from rdfspider.run.reindexing import Removal
     from rdfspider.search.entity import Entity
@@ -416,6 +417,22 @@ class Crawl:
         self._tell(CommandName.STOP)
         while wait and is_in_use(self.folder):
             time.sleep(_POLL_S)
+
+    def backup(self, to: str, on_progress: Callable[[str], None] = lambda what: None) -> "BackupReport":
+        """Send a copy of the crawl, which may run, to a folder or an object store; return when it is complete."""
+        from rdfspider.run.backups import backup_crawl, backup_running, read_url
+
+        url = read_url(to, "to")
+        if not (is_in_use(self.folder) and (self.folder / CONTROL).exists()):
+            return backup_crawl(self.folder, self.config, url, on_progress)
+        try:
+            return backup_running(self._tell, url, on_progress)
+        except UsageError as error:
+            if is_in_use(self.folder):
+                raise
+            raise UsageError(
+                f"{self.folder}: the crawl has ended before the copy was complete; try again now"
+            ) from error
 
     def close(self) -> None:
         """Close the indexes, and end the processes that answer SPARQL; the next query opens them again."""

@@ -261,6 +261,8 @@ class BackupConfig:
     """Seconds between two copies: what a lost disk costs is fetched again. More often means more and smaller files."""
     max_bytes_s: int = 50_000_000
     """Bytes a second that each shard sends at most, so that fetching keeps the network; 0 is no limit."""
+    cpu_share: float = 0.2
+    """The part of a core with which each shard reads, digests and sends, so that fetching keeps the rest; 0 is no limit."""
 
 
 @dataclass(frozen=True, slots=True)

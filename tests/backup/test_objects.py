@@ -8,16 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from object_stores import S3Server, place, s3_server
+from object_stores import S3Server, azure_server, every_place, place, s3_server
 from ports import find_free_ports
 from rdfspider.backup.objects import Objects
 from rdfspider.errors import AwayError, UnreadableError, UsageError
 
-__all__ = ["place", "s3_server"]  # fixtures
+__all__ = ["azure_server", "place", "s3_server"]  # fixtures
 
 MB = 1024 * 1024
 
 
+@every_place
 def test_objects_come_back_whole_and_in_ranges(place: str) -> None:
     objects = Objects(place)
     body = os.urandom(19 * MB + 7)
@@ -29,6 +30,7 @@ def test_objects_come_back_whole_and_in_ranges(place: str) -> None:
     assert (objects.read("a/empty"), objects.measure("a/empty"), objects.measure("a/long")) == (b"", 0, len(body))
 
 
+@every_place
 def test_an_object_is_created_once(place: str) -> None:
     objects = Objects(place)
     assert objects.create("epochs/7", b"first")
@@ -36,6 +38,7 @@ def test_an_object_is_created_once(place: str) -> None:
     assert objects.read("epochs/7") == b"first"
 
 
+@every_place
 def test_objects_are_listed_and_deleted(place: str) -> None:
     objects = Objects(place)
     assert objects.list("x/") == []
@@ -47,12 +50,14 @@ def test_objects_are_listed_and_deleted(place: str) -> None:
     assert objects.measure("x/y/2") is None
 
 
+@every_place
 def test_what_is_missing_is_named(place: str) -> None:
     with pytest.raises(UnreadableError) as caught:
         Objects(place).read("not/there")
     assert str(caught.value) == f"{place}: not/there is missing"
 
 
+@every_place
 def test_a_source_that_fails_leaves_no_object_and_its_own_error(place: str) -> None:
     def fail() -> Iterator[bytes]:
         yield bytes(9 * MB)

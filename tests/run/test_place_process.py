@@ -66,6 +66,9 @@ def test_it_says_why_there_is_no_answer(desk: Desk) -> None:
             (Lengths(0), "it has no state there"),
             (ReadPart(1, "../../state.json", 0, 10), "there is no segment"),
             (ReadRecord(1, PAGES, 0), "cannot be read"),
+            (ReadPart(1, FACTS, -5, 10), "Invalid argument"),
+            (ReadPart(1, f"\0{FACTS}", 0, 10), "the question cannot be answered: ValueError"),
+            (ReadRecord(1, PAGES, -1), "ends before -1"),
             (AskFrontier(1, "close", ()), "there is no question"),
             (AskFrontier(1, "find", ("http://a.test/",)), "it has no frontier yet"),
         ):

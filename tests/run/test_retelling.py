@@ -14,6 +14,7 @@ from rdfspider.discover.data_links import run_query
 from rdfspider.discover.scope import Scope
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Extraction, Page
+from rdfspider.run.archived_links import list_facts, read_segments
 from rdfspider.run.commits import WARC
 from rdfspider.run.peers.messages import decode_outbox_entry
 from rdfspider.run.retelling import Retelling
@@ -128,3 +129,14 @@ def test_one_pass_serves_all_that_ask_and_repeated_questions_change_nothing(fold
 
     told = retell(folder, ask)
     assert [told[number].count(None) for number in (1, 2)] == [1, 1]
+
+
+def test_a_segment_that_cannot_be_read_is_left_out(
+    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    segments = list_facts(shard_folder(folder, 0) / WARC)
+    lost = {"shard-000-facts-000000.warc.gz": (tmp_path / "nothing", 1000)}
+    urls = [outcome.url for outcome in read_segments(segments)]
+    assert urls
+    assert [outcome.url for outcome in read_segments(lost | segments)] == urls
+    assert "the links of a segment are left out: " in caplog.text

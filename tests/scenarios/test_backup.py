@@ -10,6 +10,8 @@ import pytest
 
 from command_line import run_line
 from object_stores import Gate, S3Server, s3_server
+from rdfspider.errors import UsageError
+from rdfspider.search.page_record import read_copy, read_page
 from web import (
     Crawling,
     Site,
@@ -40,7 +42,14 @@ def start(web: Web, folder: Path, store: object, *flags: object, **settings: obj
     settings = {"backup_every_s": 0.5, **settings}
     seeds = [f"http://{HOSTS[0]}/", f"http://{HOSTS[0]}/more/0"]
     flags = (*flags, "--scope", "any", "--delay", 0, "--shards", SHARDS, *web.resolve({"*.test": "127.0.0.1"}))
-    return Crawling(folder, *seeds, *flags, "--backup", store, fetch_connections=4, **settings)
+    backup = ("--backup", store) if store else ()
+    return Crawling(folder, *seeds, *flags, *backup, fetch_connections=4, **settings)
+
+
+def name_places(folder: Path) -> list[str]:
+    """A place for each shard."""
+    numbers = range(SHARDS)
+    return [word for number in numbers for word in ("--place", f"127.0.0.{2 + number}={folder}/place{number}")]
 
 
 def read_backups(folder: Path) -> list[dict[str, Any]]:
@@ -140,25 +149,78 @@ def test_a_shard_whose_place_is_lost_goes_on_from_its_backup(tmp_path: Path) -> 
     """With its disk, a machine that is not the coordinator's loses the work since the last copy and nobody's links."""
     site = make_tree(HOSTS, 200, SHARDS, delay_s=0.05)
     folder, store = tmp_path / "crawl", tmp_path / "store"
-    places = [tmp_path / f"place{number}" for number in range(SHARDS)]
-    flags = [
-        word for number, place in enumerate(places) for word in ("--place", f"127.0.0.{2 + number}={place.absolute()}")
-    ]
     is_over: list[bool] = []
     answers = prolong(site, HOSTS[0], lambda: bool(is_over))
-    with Web(answers) as web, start(web, folder, store, *flags, index_enabled="true") as crawling:
+    with (
+        Web(answers) as web,
+        start(web, folder, store, *name_places(tmp_path), index_enabled="true", run_lease_s=5) as crawling,
+    ):
         assert crawling.wait_until(lambda: has_copies(folder))
         assert crawling.wait_until(lambda: len(web.log) > 60)
-        lose_shard(crawling, places[VICTIM])
-        is_over.append(True)
-        assert crawling.wait() == 0, crawling.stderr()
+        lose_shard(crawling, tmp_path / f"place{VICTIM}")
+        assert crawling.wait_until(lambda: has_copies(folder))
         assert crawling.stderr().count(f"shard {VICTIM} is restored from {store}") == 1
-    # The coordinator's folder also has the facts of what was lost.
+        # Then the coordinator's machine is lost, too; the places are there.
+        crawling.kill()
+        shutil.rmtree(folder)
+        folder = tmp_path / "elsewhere"
+        is_over.append(True)
+        with Crawling(folder, "--backup", store, fetch_connections=4, index_enabled="true") as crawling:
+            assert crawling.wait() == 0, crawling.stderr()
+            assert "is restored" not in crawling.stderr()
+    assert not list(folder.glob("shards/*/frontier"))
     assert site.urls <= {outcome.url for outcome in read_outcomes(folder)}
     kept = {url for root in tmp_path.glob("place*/*") for url in read_responses(root)}
     assert site.page_urls <= kept
     verified = run_line("verify", "--backup", store)
     assert verified.returncode == 0, verified.stdout
+    # The bodies of pages are in the places, and in the backup.
+    url = f"http://{HOSTS[3]}/2"
+    body = site.answers[HOSTS[3], "/2"].body
+    assert read_body(folder, url) == body
+    for number in range(SHARDS):
+        shutil.rmtree(tmp_path / f"place{number}")
+    assert read_body(folder, url) == body
+    store.rename(tmp_path / "away")
+    with pytest.raises(UsageError, match=r"is away: .* the backup does not have it, either: .*/store"):
+        read_body(folder, url)
+
+
+def read_body(folder: Path, url: str) -> bytes:
+    record = read_page(folder, url)
+    assert record is not None and record.payload is not None
+    capture = read_copy(record.payload)
+    assert capture is not None
+    return capture.page.body
+
+
+def test_a_running_crawl_in_places_is_copied_at_once(tmp_path: Path) -> None:
+    """Without a backup of its own. The copies of its shards are of different moments, and nothing is lost that goes between."""
+    site = make_tree(HOSTS, 200, SHARDS, delay_s=0.05)
+    folder, store, restored = tmp_path / "crawl", tmp_path / "store", tmp_path / "restored"
+    is_over: list[bool] = []
+    with Web(prolong(site, HOSTS[0], lambda: bool(is_over))) as web:
+        with start(web, folder, "", *name_places(tmp_path)) as crawling:
+            assert crawling.wait_until(lambda: len(web.log) > 60)
+            done = run_line("backup", "--dir", folder, "--to", store)
+            assert done.returncode == 0, done.stderr
+            assert f"{store} has all of {folder}: {SHARDS} shards, " in done.stderr
+            away = run_line("backup", "--dir", folder, "--to", "/proc/nowhere")
+            assert away.returncode == 2
+            assert ": /proc/nowhere: No such file" in away.stderr.splitlines()[-1]
+            assert crawling.shard_pids().keys() == set(range(SHARDS))
+            is_over.append(True)
+            assert crawling.wait() == 0, crawling.stderr()
+        verified = run_line("verify", "--backup", store)
+        assert verified.returncode == 0, verified.stdout
+        # At rest, shards are read where they are.
+        assert run_line("backup", "--dir", folder, "--to", tmp_path / "other").returncode == 0
+        assert len(list((tmp_path / "other").glob("shards/*/manifests/*"))) == SHARDS
+        assert run_line("restore", store, "--dir", restored).returncode == 0
+        with Crawling(restored, fetch_connections=4) as crawling:
+            assert crawling.wait() == 0, crawling.stderr()
+    check_complete(restored, site)
+    assert not list(tmp_path.glob("place*/*/shards/*/copy-checkpoint"))
 
 
 def test_a_crawl_whose_machine_is_lost_goes_on_elsewhere(site: Site, tmp_path: Path) -> None:
@@ -167,6 +229,15 @@ def test_a_crawl_whose_machine_is_lost_goes_on_elsewhere(site: Site, tmp_path: P
     with Web(prolong(site, HOSTS[0], lambda: bool(is_over))) as web:
         with start(web, folder, store) as crawling:
             assert crawling.wait_until(lambda: len(web.log) > 100 and has_copies(folder))
+            # A copy that a user asks for begins no other life in the crawl's own store, whatever it is called.
+            (tmp_path / "link").symlink_to(store)
+            for copy in (store, tmp_path / "link", tmp_path / "other"):
+                done = run_line("backup", "--dir", folder, "--to", copy)
+                assert done.returncode == 0, done.stderr
+                assert len(list(copy.glob("*/epochs/*"))) == len(list(copy.glob("shards/000/epochs/*"))) == 1
+            assert run_line("verify", "--backup", tmp_path / "other").returncode == 0
+            seen = len(web.log)
+            assert crawling.wait_until(lambda: len(web.log) > seen)
             crawling.kill()
         shutil.rmtree(folder)
         is_over.append(True)

@@ -7,6 +7,7 @@ frontier are published in the file `committed` beside the segments. No reader go
 
 import os
 import re
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -16,7 +17,7 @@ import msgspec
 
 from rdfspider.archive.volumes import Volumes, measure_room
 from rdfspider.disk import sync_folder, write_atomically
-from rdfspider.errors import UsageError
+from rdfspider.errors import UnreadableError, UsageError
 
 COMMITTED_NAME = "committed"
 
@@ -30,6 +31,9 @@ class SegmentKind(StrEnum):
     """The outcomes of URLs, and what was extracted from their pages."""
 
 
+_GZIP_WINDOW_BITS = 31
+# What is longer, compressed, is no record of ours.
+_MAX_RECORD_BYTES = 64 * 1024 * 1024
 # As many links as the operating system follows.
 _MAX_LINKS = 40
 _SEGMENT = re.compile(rf"(?P<prefix>.+)-(?P<kind>{'|'.join(SegmentKind)})-(?P<number>\d{{6,}})\.warc\.gz")
@@ -114,6 +118,22 @@ def write_committed(folder: Path, lengths: Mapping[str, int]) -> None:
     """
     body = msgspec.json.encode(_Committed(1, dict(lengths))) + b"\n"
     write_atomically(folder / COMMITTED_NAME, body, durable=False)
+
+
+def read_member(pieces: Iterable[bytes], where: str) -> bytes:
+    """Return one record, still compressed, from bytes that begin with it; UnreadableError if they do not."""
+    decoder, member = zlib.decompressobj(_GZIP_WINDOW_BITS), bytearray()
+    for piece in pieces:
+        try:
+            decoder.decompress(piece)
+        except zlib.error as error:
+            raise UnreadableError(f"{where} cannot be read: {error}") from error
+        member += piece
+        if decoder.eof:
+            return bytes(member[: len(member) - len(decoder.unused_data)])
+        if len(member) > _MAX_RECORD_BYTES:
+            break
+    raise UnreadableError(f"{where} there is no whole record")
 
 
 class Series:

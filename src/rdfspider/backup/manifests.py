@@ -156,6 +156,20 @@ def begin_epoch(objects: Objects, member: str, least: int) -> int:
     return epoch
 
 
+def is_same_store(own: Objects, other: Objects, member: str) -> bool:
+    """Whether two URLs lead to one store, by what it has of a member: the newest manifest of the other is also one of the own, or
+    neither has any, and they know of the same epochs. AwayError if one does not answer."""
+    places = list_places(other, member)
+    if not places:
+        epochs = list_epochs(other, member)
+        return bool(epochs) and not list_places(own, member) and epochs == list_epochs(own, member)
+    key = manifest_key(member, places[-1])
+    try:
+        return own.read(key) == other.read(key)
+    except UnreadableError:
+        return False
+
+
 def note_epoch(objects: Objects, member: str, epoch: int) -> None:
     """Let the store know of an epoch that was given elsewhere, as while the store was away; SupersededError if there are later
     ones."""

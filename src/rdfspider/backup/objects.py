@@ -141,7 +141,13 @@ class Objects:
                 for key in batch:
                     self._delete_file(self._folder / key)
             else:
-                self._ask(partial(obstore.delete, self._store, batch))
+                try:
+                    self._ask(partial(obstore.delete, self._store, batch), batch[0])
+                except UnreadableError:
+                    # Unlike S3, Azure and Google tell that one is gone; whether the others are is not said.
+                    for key in batch:
+                        with suppress(UnreadableError):
+                            self._ask(partial(obstore.delete, self._store, [key]), key)
 
     def _delete_file(self, path: Path) -> None:
         """Delete the file of an object, and folders that it leaves empty: a service has none."""

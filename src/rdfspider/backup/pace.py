@@ -2,6 +2,15 @@
 
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+# The threads of obstore, which encrypt and copy what is sent; nothing else in our processes has threads of this name.
+_HELPERS = "tokio"
+_TASKS = Path("/proc/self/task")
+# How often threads are measured: there are some dozens, at some microseconds each.
+_MEASURED_S = 0.02
 
 
 class StoppedError(Exception):
@@ -9,35 +18,66 @@ class StoppedError(Exception):
 
 
 class Pace:
-    """Keeps one thread below a number of bytes a second and a share of a core; 0 is no limit."""
+    """Keeps one thread, with those that send for it, below a number of bytes a second and a share of a core; 0 is no limit."""
 
     def __init__(self, bytes_s: float = 0, cpu_share: float = 0) -> None:
         self._bytes_s = bytes_s
         self._cpu_share = cpu_share
+        self._meter = CpuMeter()
         self._stop = threading.Event()
         self._due = 0.0
-        self._used_s = 0.0
+        self._measured = 0.0
 
     def begin(self) -> None:
-        """Count the processor time of this thread from now on."""
-        self._due = time.monotonic()
-        self._used_s = time.thread_time()
+        """Count processor time from now on."""
+        self._due = self._measured = time.monotonic()
+        if self._cpu_share:
+            self._meter.measure()
 
     def wait(self, sent_bytes: int) -> None:
         """Wait until these bytes, and the processor time since the last call, are within the limits; StoppedError if the
         shipment is to end."""
-        used_s = time.thread_time()
-        wanted_s = [
-            sent_bytes / self._bytes_s if self._bytes_s else 0.0,
-            (used_s - self._used_s) / self._cpu_share if self._cpu_share else 0.0,
-        ]
-        self._used_s = used_s
-        # What was not used is not saved up, or a pause would be followed by a burst.
+        wanted_s = sent_bytes / self._bytes_s if self._bytes_s else 0.0
         now = time.monotonic()
-        self._due = max(self._due + max(wanted_s), now - max(wanted_s))
+        if self._cpu_share and now > self._measured + _MEASURED_S:
+            self._measured = now
+            wanted_s = max(wanted_s, self._meter.measure() / self._cpu_share)
+        # What was not used is not saved up, or a pause would be followed by a burst.
+        self._due = max(self._due + wanted_s, now - wanted_s)
         if self._stop.wait(max(self._due - now, 0.0)):
             raise StoppedError
 
     def stop(self) -> None:
         """End the shipment at its next piece; may be called by another thread."""
         self._stop.set()
+
+
+class CpuMeter:
+    """Measures the processor time of the calling thread and of obstore's, the latter only where the system tells it (Linux)."""
+
+    def __init__(self) -> None:
+        self._own_s = 0.0
+        self._helpers: dict[str, float] = {}
+        """What each had used at the last call."""
+        self._others: set[str] = set()
+        """Threads that are not obstore's."""
+
+    def measure(self) -> float:
+        """Return the seconds since the last call; at the first, what all have used."""
+        own_s, helpers = time.thread_time(), dict(self._read_helpers())
+        used_s = own_s - self._own_s
+        # Of threads that have ended meanwhile, the last moments are not known.
+        used_s += sum(seconds - self._helpers.get(name, 0.0) for name, seconds in helpers.items())
+        self._own_s, self._helpers = own_s, helpers
+        return used_s
+
+    def _read_helpers(self) -> Iterator[tuple[str, float]]:
+        with suppress(FileNotFoundError):
+            names = {path.name for path in _TASKS.iterdir()}
+            self._others &= names
+            for name in names - self._others:
+                with suppress(OSError):  # It has ended meanwhile.
+                    if (_TASKS / name / "comm").read_text().startswith(_HELPERS):
+                        yield name, int((_TASKS / name / "schedstat").read_bytes().split()[0]) / 1e9
+                    else:
+                        self._others.add(name)

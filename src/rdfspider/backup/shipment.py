@@ -17,7 +17,10 @@ from rdfspider.backup.manifests import (
     Manifest,
     StoredFile,
     StoredPart,
+    SupersededError,
+    begin_epoch,
     check_epoch,
+    find_newest,
     list_places,
     manifest_key,
     note_epoch,
@@ -216,6 +219,14 @@ class Shipper:
         self._known = {known: key for known, key in self._known.items() if key in needed}
         names = newest.files.keys()
         self._sent = {identity: stored for identity, stored in self._sent.items() if identity[0] in names}
+
+
+def begin_shipper(objects: Objects, member: str, generation: Cursor, pace: Pace | None = None) -> Shipper:
+    """The shipper of a life to which the store gives an epoch; SupersededError if the store has a later state than this."""
+    newest = find_newest(objects, member)
+    if newest is not None and newest.generation > generation:
+        raise SupersededError(f"{objects.url} has a later state of {member}; restore it to go on from there")
+    return Shipper(objects, member, begin_epoch(objects, member, max(generation[0], 1)), pace)
 
 
 def plan_parts(parts: tuple[StoredPart, ...], length: int) -> tuple[tuple[StoredPart, ...], list[tuple[int, int]]]:

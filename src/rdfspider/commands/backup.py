@@ -8,10 +8,7 @@ import typer
 from rdfspider.api import Crawl
 from rdfspider.commands.options import Folder, folder_option
 from rdfspider.commands.terminal import say, show_log
-from rdfspider.crawl.bounds import BACKUP_PLACES
-from rdfspider.crawl.settings import Asked, ask_flags
-from rdfspider.errors import UsageError
-from rdfspider.run.backups import backup_crawl, restore_crawl
+from rdfspider.run.backups import read_url, restore_crawl
 
 _PLACE = "A folder, or s3://BUCKET/PATH, gs://BUCKET/PATH, az://CONTAINER/PATH. Credentials come from the environment."
 
@@ -23,13 +20,12 @@ def backup(
 ) -> None:
     """Send a copy of a crawl to a folder or an object store.
 
-    Only what is new since the last time is sent. The crawl must not run; a running one sends its own copies with `rdfspider crawl
-    --backup URL`. The index is not sent, as `rdfspider index` makes it again.
+    Only what is new since the last time is sent. If the crawl runs, its shards send it, each between two commits, with the
+    credentials of the crawl's environment. The index is not sent, as `rdfspider index` makes it again.
     """
-    found = Crawl.open(folder)
     url = read_url(to, "--to")
     with show_log():
-        report = backup_crawl(folder, found.config, url, lambda what: say(f"sending {what}"))
+        report = Crawl.open(folder).backup(url, lambda what: say(f"sending {what}"))
     say(
         f"{url} has all of {folder}: {_count(report.shards, 'shard')}, {report.bytes / 1e6:,.1f} MB, of which "
         f"{report.sent_bytes / 1e6:,.1f} MB were new"
@@ -53,13 +49,6 @@ def restore(
         f"{folder} is restored: {_count(report.shards, 'shard')}, {report.bytes / 1e6:,.1f} MB; "
         f"`rdfspider crawl --dir {folder}` goes on"
     )
-
-
-def read_url(text: str, where: str) -> str:
-    """Return where a backup is, a path as an absolute one; UsageError if it can be none."""
-    if not text:
-        raise UsageError(f"{where}: it may be {BACKUP_PLACES}")
-    return str(ask_flags({"backup.url": Asked(text, where)})["backup.url"].value)
 
 
 def _count(number: int, what: str) -> str:

@@ -10,13 +10,13 @@ import typer
 
 from rdfspider.backup.objects import Objects
 from rdfspider.backup.verification import VerifiedBackup, verify_backup
-from rdfspider.commands.backup import read_url
 from rdfspider.commands.options import AsJson, Folder, folder_option
 from rdfspider.commands.terminal import say, show, show_log
 from rdfspider.errors import UsageError
 from rdfspider.repair.doctor import mend_crawl, plan_mends
 from rdfspider.repair.findings import KINDS, Finding
 from rdfspider.repair.verify import verify_crawl
+from rdfspider.run.backups import read_url
 
 
 def verify(

@@ -86,6 +86,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "archive.segment_bytes": (1_000, 1_000_000_000_000),
     "index.max_lag_s": (1, 86_400),
     "backup.every_s": (0.1, 86_400),
+    "backup.cpu_share": (0, 64),
     "run.group_pages": (1, 32),
     "run.extract_timeout_s": (0.1, 3_600),
     "run.lease_s": (3, 3_600),

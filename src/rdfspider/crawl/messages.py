@@ -93,6 +93,20 @@ class BackupState(Struct, frozen=True):
     """The longest time for which a checkpoint has held up the shard in this life."""
 
 
+class CopyState(Struct, frozen=True):
+    """How the copy of one member stands that a user has asked for at once."""
+
+    ticket: str
+    """Which copy it is."""
+    is_done: bool = False
+    problem: str = ""
+    """Why there will be none; empty if there is nothing against it."""
+    bytes: int = 0
+    """All bytes of the state."""
+    sent_bytes: int = 0
+    """Those that the store did not have yet."""
+
+
 class Beat(Struct, frozen=True, tag=2):
     """The report that a shard sends every second: counts of the whole crawl, and from `wire_bytes` on, since the shard started.
     The coordinator adds what the shard had counted in this run before it died."""
@@ -170,6 +184,8 @@ class Beat(Struct, frozen=True, tag=2):
     """The latest pages with structured data, newest last."""
     backup: BackupState | None = None
     """Of a shard that has one."""
+    copy: CopyState | None = None
+    """The last copy that a user has asked for in this life."""
 
     @property
     def fetched_pages(self) -> int:
@@ -195,6 +211,8 @@ class CommandName(StrEnum):
     ADD_SEEDS = "add-seeds"
     ADD_FILTERS = "add-filters"
     REMOVE_FILTERS = "remove-filters"
+    BACKUP = "backup"
+    """Send a copy to a store at once; asked again with the same ticket, tell how it goes."""
 
 
 CHANGES = frozenset({CommandName.ADD_SEEDS, CommandName.ADD_FILTERS, CommandName.REMOVE_FILTERS})
@@ -211,6 +229,10 @@ class Command(Struct, frozen=True):
     include: tuple[str, ...] = ()
     """Filters to add or remove."""
     exclude: tuple[str, ...] = ()
+    to: str = ""
+    """For `backup`: where the copy goes."""
+    ticket: str = ""
+    """For `backup`: any text that no other copy has."""
 
 
 class CommandAnswer(Struct, frozen=True):
@@ -225,3 +247,9 @@ class CommandAnswer(Struct, frozen=True):
     """To a change: how many seeds or filters were added or removed."""
     beats: tuple[Beat, ...] = ()
     """To `status`: the last beat of each shard."""
+    waiting: tuple[str, ...] = ()
+    """To `backup`: what is still being sent, by name; if nothing is, the copy is complete."""
+    bytes: int = 0
+    """To `backup`: the size of the copy."""
+    sent_bytes: int = 0
+    """To `backup`: what the store did not have yet of it."""

@@ -23,6 +23,8 @@ class PlaceRecord(msgspec.Struct, frozen=True):
     """Where the process listens that answers for the place while the crawl runs."""
     key: str
     """The public key of that process."""
+    backup: str = ""
+    """The store that has copies of its archive, too; empty if there is none."""
 
 
 class State(msgspec.Struct, frozen=True):

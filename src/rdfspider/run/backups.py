@@ -1,9 +1,11 @@
-"""A crawl that does not run and a store: the folder's state goes there at once, and comes back where it is gone."""
+"""A crawl and a store: the crawl's state goes there at once, and comes back where it is gone."""
 
 import errno
 import itertools
 import logging
+import secrets
 import time
+import tomllib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +16,6 @@ import msgspec
 from rdfspider.backup.manifests import (
     HEAD,
     Manifest,
-    SupersededError,
     begin_epoch,
     find_newest,
     list_members,
@@ -23,14 +24,16 @@ from rdfspider.backup.manifests import (
 )
 from rdfspider.backup.objects import Objects
 from rdfspider.backup.restoration import restore_file, restore_member
-from rdfspider.backup.shipment import Shipper, Snapshot
+from rdfspider.backup.shipment import Snapshot, begin_shipper
 from rdfspider.config import Config
+from rdfspider.crawl.bounds import BACKUP_PLACES
 from rdfspider.crawl.folder import (
     DOCUMENTS,
     RESTORED,
     RESTORING,
     SEEDS,
     SUFFIXES,
+    change_settings,
     frontier_folder,
     hold_folder,
     list_shards,
@@ -38,12 +41,15 @@ from rdfspider.crawl.folder import (
 )
 from rdfspider.crawl.history import FILE as HISTORY
 from rdfspider.crawl.lives import lost_before
-from rdfspider.crawl.settings import FILE, FIXED, read_file
+from rdfspider.crawl.messages import Command, CommandAnswer, CommandName
+from rdfspider.crawl.settings import FILE, FIXED, Asked, ask_flags, read_file
 from rdfspider.crawl.status import FILE as STATUS
 from rdfspider.disk import sync_folder, write_atomically
 from rdfspider.errors import AwayError, UsageError
 from rdfspider.frontier.reader import FrontierReader
 from rdfspider.frontier.store import has_store
+from rdfspider.places.client import describe_place
+from rdfspider.places.records import find_state, read_place
 from rdfspider.run.commits import WARC, WARC_LENGTHS
 from rdfspider.run.runners.runner import ShardOrder
 
@@ -55,6 +61,9 @@ _HEAD_FOLDERS = (DOCUMENTS, "lives")
 _COMING, _ASIDE = "restoring-shards", "set-aside/older-shards"
 # What belongs to a process that has the database open.
 _PASSING = ("LOCK", "LOG")
+_HEAD_NAME = "settings and seeds"
+# How often a running crawl is asked whether a copy is complete.
+_POLL_S = 0.3
 
 
 class BackupReport(NamedTuple):
@@ -67,31 +76,62 @@ class BackupReport(NamedTuple):
     """Those that the store did not have yet."""
 
 
+def read_url(text: str, where: str) -> str:
+    """Return where a backup is, a path as an absolute one; UsageError if it can be none."""
+    if not text:
+        raise UsageError(f"{where}: it may be {BACKUP_PLACES}")
+    return str(ask_flags({"backup.url": Asked(text, where)})["backup.url"].value)
+
+
 def backup_crawl(
     folder: Path, config: Config, url: str, on_progress: Callable[[str], None] = lambda line: None
 ) -> BackupReport:
-    """Send the state of a crawl that does not run to a store. SupersededError if the store has a later state."""
+    """Send the state of a crawl that does not run to a store. SupersededError if the store has a later state, AwayError if a
+    shard is in a place that is not here."""
     objects = Objects(url)
     with hold_folder(folder, "backup"):
+        # All are looked for before anything is sent.
+        roots = {number: _find_root(folder, number) for number in list_shards(folder)}
         total = sent = shards = 0
-        for number in list_shards(folder):
-            if not has_store(frontier_folder(folder, number)):
+        for number, root in roots.items():
+            if not has_store(frontier_folder(root, number)):
                 continue
             on_progress(f"shard {number}")
-            snapshot = take_at_rest(folder, number, config)
-            newest = find_newest(objects, name_shard(number))
-            if newest is not None and newest.generation > snapshot.generation:
-                raise SupersededError(
-                    f"{url} has a later state of shard {number} than {folder}; restore it to go on from there"
-                )
-            epoch = begin_epoch(objects, name_shard(number), snapshot.generation[0])
-            shipper = Shipper(objects, name_shard(number), epoch)
+            snapshot = take_at_rest(root, number, config)
+            shipper = begin_shipper(objects, name_shard(number), snapshot.generation)
             total += measure(shipper.ship(snapshot))
             sent += shipper.sent_bytes
             shards += 1
-        head = Shipper(objects, HEAD, begin_epoch(objects, HEAD, 1))
+        on_progress(_HEAD_NAME)
+        head = begin_shipper(objects, HEAD, (0, 0))
         total += measure(head.ship(take_head(folder)))
         return BackupReport(shards, total, sent + head.sent_bytes)
+
+
+def backup_running(
+    tell: Callable[[Command], CommandAnswer], url: str, on_progress: Callable[[str], None] = lambda line: None
+) -> BackupReport:
+    """Have a running crawl send its state to a store, and wait for it; `tell` sends it a command, and raises what it answers if
+    it cannot carry it out."""
+    command = Command(CommandName.BACKUP, to=url, ticket=secrets.token_hex(8))
+    told = ""
+    while (answer := tell(command)).waiting:
+        if answer.waiting[0] != told:
+            told = answer.waiting[0]
+            on_progress(told)
+        time.sleep(_POLL_S)
+    return BackupReport(answer.count, answer.bytes, answer.sent_bytes)
+
+
+def _find_root(folder: Path, number: int) -> Path:
+    """Where the state of a shard is, also of one in another place."""
+    place = read_place(folder, number)
+    if place is None:
+        return folder
+    root = find_state(Path(place.folder), place.crawl, number)
+    if root is None:
+        raise AwayError(f"shard {number} is away: it is in {describe_place(place)}")
+    return root
 
 
 def take_at_rest(folder: Path, number: int, config: Config) -> Snapshot:
@@ -127,9 +167,18 @@ def measure(manifest: Manifest) -> int:
     return sum(size for _, size, _ in manifest.list_objects())
 
 
-def restore_crawl(url: str, folder: Path, on_progress: Callable[[str], None] = lambda line: None) -> BackupReport:
+def restore_crawl(
+    url: str,
+    folder: Path,
+    on_progress: Callable[[str], None] = lambda line: None,
+    *,
+    keeps_places: bool = False,
+) -> BackupReport:
     """Make the folder of a crawl as it was when its newest manifests were written. A folder that is not empty is refused, unless
-    the same restoration was interrupted there; crawl.toml comes last, so that there is a complete crawl or none."""
+    the same restoration was interrupted there; crawl.toml comes last, so that there is a complete crawl or none.
+
+    All shards come into the folder, also those of a crawl in places. If it `keeps_places`, they stay there or are restored there
+    when they start."""
     objects = Objects(url, creates=False)
     _check_target(folder, url)
     members = list_members(objects)
@@ -140,19 +189,23 @@ def restore_crawl(url: str, folder: Path, on_progress: Callable[[str], None] = l
     folder.mkdir(parents=True, exist_ok=True)
     with hold_folder(folder, "restore"):
         write_atomically(folder / RESTORING, f"{url}\n".encode())
-        on_progress("settings and seeds")
+        on_progress(_HEAD_NAME)
         head = restore_member(objects, HEAD, folder, skipped=(FILE,))
         if head is None or FILE not in head.files:
             raise UsageError(f"{url}: the backup has no {FILE}")
         total = measure(head)
+        settings = objects.read(head.files[FILE].key).decode()
+        has_places = bool(tomllib.loads(settings).get("run", {}).get("places"))
         for member in members:
             # One that came before an interruption is complete.
-            is_there = (folder / member / RESTORED).exists()
+            is_there = (folder / member / RESTORED).exists() or (keeps_places and has_places)
             if member != HEAD and not is_there:
                 on_progress(member.replace("shards/", "shard "))
                 manifest = restore_shard(objects, folder, int(member.rpartition("/")[2]))
                 total += measure(manifest) if manifest else 0
         restore_file(objects, head.files[FILE], folder / FILE)
+        if has_places and not keeps_places:
+            change_settings(folder, ask_flags({"run.places": []}))
         # Shards that have sent nothing yet begin again.
         shards = int(read_file(folder)[FIXED]["shards"])
         for number in range(shards):
@@ -192,7 +245,7 @@ def recover_folder(folder: Path, url: str, on_progress: Callable[[str], None] = 
     if is_gone or (folder / RESTORING).is_file():
         # A new crawl has no backup yet.
         if list_places(Objects(url), HEAD):
-            restore_crawl(url, folder, on_progress)
+            restore_crawl(url, folder, on_progress, keeps_places=True)
     elif isinstance(shards := read_file(folder).get(FIXED, {}).get("shards"), int):
         for number in range(shards):
             shard_folder(folder, number).mkdir(parents=True, exist_ok=True)

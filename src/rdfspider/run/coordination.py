@@ -40,6 +40,7 @@ from rdfspider.linked_documents import KeptDocuments
 from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, SupervisedChild, Supervisor
 from rdfspider.run.backups import claim_epoch
+from rdfspider.run.copies import CrawlCopies
 from rdfspider.run.head import HANDOVER_S, lead, watch_successor
 from rdfspider.run.index_watch import IndexWatch
 from rdfspider.run.mirror import Mirror
@@ -133,6 +134,7 @@ class _Coordination:
             self._mirror = Mirror(folder, runner.keys.of_coordinator(), lambda: tuple(beats))
         self._index = IndexWatch(folder, config) if config.index.enabled else None
         self._shipping = ship_head(config.backup, folder, self._life.epoch) if config.backup.url else None
+        self._copies = CrawlCopies(folder, config, self._coordinator, self._shipping)
         self._ended_at: float | None = None
         """When the crawl was found to be over, by the monotonic clock; None before."""
         self._is_finishing = False
@@ -175,6 +177,7 @@ class _Coordination:
         status = end_shards(self._make_status())
         self._write_status(status)
         self._history.write()
+        await self._copies.finish()
         if self._shipping is not None:
             await self._shipping.finish(_STOPPED_SHIPMENT_S if self._is_cut_short() else _LAST_SHIPMENT_S)
         if ticks.done() and not ticks.cancelled():
@@ -184,7 +187,9 @@ class _Coordination:
         return status
 
     def _change(self, command: Command) -> tuple[CommandAnswer, Outgoing]:
-        """Store a change of seeds or filters that a user requests; this process holds the folder's lock."""
+        """Store a change of seeds or filters that a user requests, or send a copy; this process holds the folder's lock."""
+        if command.command == CommandName.BACKUP:
+            return self._copies.answer(command)
         try:
             count, self._config = make_change(self._folder, self._config, command)
         except (UsageError, OSError) as error:
@@ -336,6 +341,7 @@ class _Coordination:
             self._stop_supervisors()
             self._watch_shards()
             self._runner.tend()
+            self._copies.look()
             if self._index is not None:
                 self._index.look()
                 self._hub.send(self._coordinator.slow(self._index.find_slow_reason()))

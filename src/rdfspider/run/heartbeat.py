@@ -21,7 +21,7 @@ import msgspec
 import psutil
 
 from rdfspider.codes import PREREQUISITE_REASONS, REFUSALS, FailureCode, RobotsRule, VerdictState
-from rdfspider.crawl.messages import BackupState, Beat, Fetching, Find, LinksTo, RunState
+from rdfspider.crawl.messages import BackupState, Beat, CopyState, Fetching, Find, LinksTo, RunState
 from rdfspider.crawl.status import strip_beat
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Extraction, Failure, Lease, RobotsState, Verdict
@@ -271,6 +271,7 @@ class Condition(NamedTuple):
     is_brief: bool = False
     """Whether what is for display only is left out."""
     backup: BackupState | None = None
+    copy: CopyState | None = None
 
 
 def make_beat(number: int, frontier: Frontier, meter: Meter, data_counts: DataCounts, condition: Condition) -> Beat:
@@ -322,5 +323,6 @@ def make_beat(number: int, frontier: Frontier, meter: Meter, data_counts: DataCo
         links=condition.links,
         is_brief=condition.is_brief,
         backup=condition.backup,
+        copy=condition.copy,
     )
     return strip_beat(beat) if condition.is_brief else beat

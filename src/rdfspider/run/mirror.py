@@ -65,8 +65,12 @@ class Mirror:
         tries_left = _LAST_TRIES
         while True:
             is_last, before = self._stop.is_set(), self._copied_bytes
-            for shard in self._list_shards():
-                self._copy_shard(shard)
+            try:
+                for shard in self._list_shards():
+                    self._copy_shard(shard)
+            except Exception:
+                # Without this thread, the index of the crawl would silently stay behind.
+                _log.exception("the facts of shards could not be copied; this is tried again")
             if is_last:
                 # A place that does not answer is not waited for; one that does may have much to send.
                 tries_left = _LAST_TRIES if self._copied_bytes > before else tries_left - 1

@@ -12,14 +12,14 @@ import pickle
 import sys
 import threading
 import time
-import zlib
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import zmq
 
-from rdfspider.archive.segments import SegmentKind, kind_of, parse_name, read_committed
+from rdfspider.archive.segments import SegmentKind, kind_of, parse_name, read_committed, read_member
+from rdfspider.backup.shipment import read_range
 from rdfspider.crawl.folder import frontier_folder, shard_folder
 from rdfspider.crawl.reports.remote_frontiers import METHODS
 from rdfspider.errors import UsageError
@@ -37,8 +37,6 @@ _NICE = 5
 # Frontiers are opened for so long: opening one takes a good part of a second, and an open one keeps deleted files on disk.
 _KEPT_S = 3.0
 _MAX_PART_BYTES = 4 * 1024 * 1024
-_MAX_RECORD_BYTES = 64 * 1024 * 1024
-_GZIP_WINDOW_BITS = 31
 _decoder = msgspec.msgpack.Decoder(tuple[int, Request])
 
 
@@ -118,6 +116,10 @@ async def _serve(order: PlaceOrder) -> None:
             reply = Reply(number, place.answer(request))
         except (UsageError, OSError) as error:
             reply = Reply(number, b"", str(error))
+        except Exception as error:
+            # One bad question must not end the answers to others.
+            _log.warning("a question could not be answered: %r", error)
+            reply = Reply(number, b"", f"the question cannot be answered: {error!r}")
         desk.send([*frames[:-1], msgspec.msgpack.encode(reply)])
 
     desk = LoopSocket(socket, read)
@@ -145,22 +147,9 @@ def _read_part(warc: Path, segment: str, start: int, max_bytes: int) -> bytes:
 def _read_record(warc: Path, segment: str, offset: int) -> bytes:
     """Read one member of a compressed segment."""
     path, length = _find_segment(warc, segment)
-    member = bytearray()
-    decoder = zlib.decompressobj(_GZIP_WINDOW_BITS)
-    with path.open("rb") as file:
-        file.seek(offset)
-        while not decoder.eof and offset + len(member) < length and len(member) < _MAX_RECORD_BYTES:
-            part = file.read(min(1024 * 1024, length - offset - len(member)))
-            if not part:
-                break
-            try:
-                decoder.decompress(part)
-            except zlib.error as error:
-                raise UsageError(f"{segment} at {offset} cannot be read: {error}") from error
-            member += part
-    if not decoder.eof:
-        raise UsageError(f"{segment} has no whole record at {offset}")
-    return bytes(member[: len(member) - len(decoder.unused_data)])
+    if not 0 <= offset < length:
+        raise UsageError(f"{segment} ends before {offset}")
+    return read_member(read_range(path, offset, length), f"{segment} at {offset}")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import asyncio
 import os
 import shutil
 
+from rdfspider.backup.manifests import name_shard
 from rdfspider.crawl.budgets import EndReason
 from rdfspider.crawl.folder import add_seeds, frontier_folder, read_seeds, shard_folder
 from rdfspider.crawl.messages import RunState
@@ -19,6 +20,7 @@ from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.outbox import Cursor
 from rdfspider.run.commits import WARC, Committer, ShardStore
+from rdfspider.run.copies import MemberCopies
 from rdfspider.run.heartbeat import Condition, Meter, make_beat
 from rdfspider.run.live_changes import LiveChanges
 from rdfspider.run.peers.coordinator_client import PeerHandlers
@@ -26,7 +28,8 @@ from rdfspider.run.peers.messages import Control, ControlCommand
 from rdfspider.run.peers.peers import Peers
 from rdfspider.run.retelling import Retelling
 from rdfspider.run.runners.runner import ShardOrder
-from rdfspider.run.shipping import ShardSnapshots, Shipping, ship_shard
+from rdfspider.run.shipping import Shipping, ship_shard
+from rdfspider.run.snapshots import CHECKPOINT, COPY_CHECKPOINT, ShardSnapshots
 from rdfspider.run.visits import ShardParts, Visits
 
 # A visit that waits for its address holds no connection, so there are more visits than connections.
@@ -80,6 +83,7 @@ class Shard:
         """Seeds that are not in this shard's folder yet; only if that is not the crawl's."""
         self._retelling = self._make_retelling(domains)
         self._shipping = self._make_shipping()
+        self._copies = self._make_copies()
         self._failed: list[asyncio.Task[None]] = []
         self._wake = asyncio.Event()
         self._is_ready = False
@@ -123,6 +127,7 @@ class Shard:
         self._retelling.close()
         self._committer.finish()
         await commits
+        await self._copies.finish()
         if self._shipping is not None:
             await self._shipping.finish(_LAST_SHIPMENT_S if self._has_ended else _STOPPED_SHIPMENT_S)
         beats.cancel()
@@ -165,10 +170,21 @@ class Shard:
         backup = self._order.config.backup
         if not backup.url:
             return None
-        number = self._order.number
-        folder = shard_folder(self._order.folder, number)
-        snapshots = ShardSnapshots(folder, self._frontier, self._committer.turn, self._store.read_lengths)
-        return ship_shard(backup, number, snapshots, self._frontier.epoch, self._peers.note_backup)
+        number, epoch = self._order.number, self._frontier.epoch
+        return ship_shard(backup, number, self._make_snapshots(CHECKPOINT), epoch, self._peers.note_backup)
+
+    def _make_copies(self) -> MemberCopies:
+        """What sends copies that a user asks for."""
+        snapshots = self._make_snapshots(COPY_CHECKPOINT)
+        backup, member = self._order.config.backup, name_shard(self._order.number)
+        return MemberCopies(backup, member, snapshots.take, snapshots.clear, self._shipping)
+
+    def _make_snapshots(self, name: str) -> ShardSnapshots:
+        folder = shard_folder(self._order.folder, self._order.number)
+        snapshots = ShardSnapshots(folder, self._frontier, self._committer.turn, self._store.read_lengths, name)
+        # An earlier life may have left one.
+        snapshots.clear()
+        return snapshots
 
     def stop(self) -> None:
         """Start no more visits, and end when everything is durable."""
@@ -267,6 +283,8 @@ class Shard:
             case ControlCommand.SEEDS:
                 self._new_seeds += control.additions
                 self._changes.note_seeds()
+            case ControlCommand.COPY:
+                self._copies.begin(control.reason, *control.additions)
         self._wake.set()
 
     def _read_seeds(self) -> list[str]:
@@ -354,6 +372,7 @@ class Shard:
             self._order.parcel.place if self._order.parcel else "",
             self._peers.list_links(),
             backup=self._shipping.state if self._shipping is not None else None,
+            copy=self._copies.state,
         )
 
     async def _close(self, is_clean: bool) -> None:

@@ -1,32 +1,34 @@
 """The backup of a running crawl: every so often the state of a shard, or the crawl's small files, goes to the store.
 
-A shard's tables are flushed in a thread; then, between two commits, a checkpoint takes some milliseconds. It is sent by a thread
-of its own, at a pace that leaves the processor and the network to the crawl. While the store is away, the crawl goes on, and
-says so.
+It is sent by a thread of its own, at a pace that leaves the processor and the network to the crawl. While the store is away, the
+crawl goes on, and says so.
 """
 
 import asyncio
 import logging
-import os
-import shutil
 import threading
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from rdfspider.backup.manifests import HEAD, Cursor, Manifest, SupersededError, begin_epoch, name_shard
+from rdfspider.backup.manifests import (
+    HEAD,
+    Cursor,
+    Manifest,
+    SupersededError,
+    is_same_store,
+    list_places,
+    name_shard,
+    read_manifest,
+)
 from rdfspider.backup.objects import Objects
 from rdfspider.backup.pace import Pace, StoppedError
-from rdfspider.backup.shipment import Shipper, Snapshot
+from rdfspider.backup.shipment import Shipper, Snapshot, begin_shipper
 from rdfspider.config import BackupConfig
 from rdfspider.crawl.messages import BackupState
 from rdfspider.errors import AwayError
-from rdfspider.frontier.frontier import Frontier
-from rdfspider.run.backups import list_database, take_head
-from rdfspider.run.commits import WARC
+from rdfspider.run.snapshots import HeadSnapshots, ShardSnapshots
 
 _log = logging.getLogger(__name__)
 
@@ -34,9 +36,14 @@ T = TypeVar("T")
 
 # How soon a store that was away is tried again, at the latest.
 _RETRY_S = 10.0
-_CHECKPOINT, _HEAD_COPIES = "checkpoint", "head-copies"
-# The part of a core that the thread which sends may use: what takes longer, as on a slow disk, is waited for.
-_CPU_SHARE = 0.2
+
+
+class Shipped(NamedTuple):
+    """What a shipment was about."""
+
+    manifest: Manifest
+    sent_bytes: int
+    """What the store did not have yet."""
 
 
 class Shipping:
@@ -61,13 +68,15 @@ class Shipping:
         self._epoch = epoch
         self._on_shipped = on_shipped
         self._release = release
-        self._pace = Pace(config.max_bytes_s, _CPU_SHARE)
+        self._pace = Pace(config.max_bytes_s, config.cpu_share)
         self._shipper: Shipper | None = None
         self._shipped: Manifest | None = None
         self._problem = ""
         self._pause_s = 0.0
         self._finishing = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
+        self._turn = asyncio.Lock()
+        """Held during a shipment."""
 
     @property
     def state(self) -> BackupState:
@@ -89,7 +98,7 @@ class Shipping:
                     await self._loop
                 await self._ship()
         except TimeoutError:
-            self._pace.stop()
+            self.stop()
             self._complain("the last pages did not reach it in time")
 
     async def _run(self) -> None:
@@ -99,12 +108,40 @@ class Shipping:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._finishing.wait(), wait_s)
 
-    async def _ship(self) -> None:
-        """Send the present state. What the store has not got then is sent the next time."""
-        try:
+    async def ship(self) -> Shipped:
+        """Send the present state at once. AwayError if the store does not answer, SupersededError if it has a later state,
+        StoppedError if the shipment was told to end."""
+        async with self._turn:
             snapshot = await self._take()
             self._pause_s = max(self._pause_s, snapshot.pause_s)
-            manifest = await run_in_thread(lambda: self._send(snapshot))
+            before = self._shipper.sent_bytes if self._shipper else 0
+            manifest = self._shipped = await run_in_thread(lambda: self._send(snapshot))
+            if self._problem:
+                _log.warning("the backup of %s goes on", self._member)
+            self._problem = ""
+            self._on_shipped(manifest.inbox)
+            return Shipped(manifest, self._shipper.sent_bytes - before if self._shipper else 0)
+
+    def goes_to(self, url: str) -> bool:
+        """Whether the store of this backup is also that of a URL, which may name it in another way; for a thread."""
+        if url == self._config.url:
+            return True
+        other = Objects(url)
+        while (shipped := self._shipped) is not None:
+            if shipped.place in list_places(other, self._member):
+                return read_manifest(other, self._member, shipped.place) == shipped
+            if shipped is self._shipped:
+                return False
+        return is_same_store(Objects(self._config.url), other, self._member)
+
+    def stop(self) -> None:
+        """End a shipment that is under way."""
+        self._pace.stop()
+
+    async def _ship(self) -> None:
+        """Send the present state, if that can be done. What the store has not got then is sent the next time."""
+        try:
+            await self.ship()
         except SupersededError:
             raise
         except (AwayError, OSError) as error:
@@ -115,19 +152,15 @@ class Shipping:
             # A backup that fails must not end the crawl.
             _log.exception("the backup of %s failed", self._member)
             self._complain("it failed, see the log")
-        else:
-            if self._problem:
-                _log.warning("the backup of %s goes on", self._member)
-            self._problem = ""
-            self._shipped = manifest
-            self._on_shipped(manifest.inbox)
 
     def _send(self, snapshot: Snapshot) -> Manifest:
         try:
             if self._shipper is None:
                 objects = Objects(self._config.url)
-                epoch = self._epoch or begin_epoch(objects, self._member, 1)
-                self._shipper = Shipper(objects, self._member, epoch, self._pace)
+                if self._epoch:
+                    self._shipper = Shipper(objects, self._member, self._epoch, self._pace)
+                else:
+                    self._shipper = begin_shipper(objects, self._member, snapshot.generation, self._pace)
             return self._shipper.ship(snapshot)
         finally:
             self._release()
@@ -136,43 +169,6 @@ class Shipping:
         if not self._problem:
             _log.warning("the backup of %s waits: %s", self._member, problem)
         self._problem = problem
-
-
-class ShardSnapshots:
-    """Takes the states of a running shard."""
-
-    def __init__(
-        self, folder: Path, frontier: Frontier, turn: asyncio.Lock, read_lengths: Callable[[], Mapping[str, int]]
-    ) -> None:
-        """`turn` is held during commits; `read_lengths` returns the lengths of the segments at the last one."""
-        self._folder = folder
-        self._frontier = frontier
-        self._turn = turn
-        self._read_lengths = read_lengths
-
-    async def take(self) -> Snapshot:
-        """Make a checkpoint of what is committed; it replaces the last one."""
-        checkpoint = self._folder / _CHECKPOINT
-        await asyncio.to_thread(shutil.rmtree, checkpoint, ignore_errors=True)
-        await asyncio.to_thread(self._frontier.flush)
-        async with self._turn:
-            # What was committed meanwhile is little, but a checkpoint would write it while everything waits.
-            await asyncio.to_thread(self._frontier.flush)
-            begun = time.monotonic()
-            self._frontier.create_checkpoint(checkpoint)
-            snapshot = Snapshot(
-                taken=time.time(),
-                generation=self._frontier.generation,
-                archive=self._folder / WARC,
-                lengths=dict(self._read_lengths()),
-                inbox=self._frontier.inbox.cursors(),
-                files=list_database(checkpoint),
-            )
-            return replace(snapshot, pause_s=time.monotonic() - begun)
-
-    def clear(self) -> None:
-        """Remove the last checkpoint, whose files are links to those of the tables, and keep them on the disk."""
-        shutil.rmtree(self._folder / _CHECKPOINT, ignore_errors=True)
 
 
 def ship_shard(
@@ -195,27 +191,8 @@ def check_store(config: BackupConfig) -> None:
 
 def ship_head(config: BackupConfig, folder: Path, epoch: int) -> Shipping:
     """The backup of the crawl's small files."""
-
-    copies = folder / _HEAD_COPIES
-
-    async def take() -> Snapshot:
-        return await asyncio.to_thread(_copy_head, folder, copies)
-
-    return Shipping(config, HEAD, take, epoch=epoch, release=lambda: shutil.rmtree(copies, ignore_errors=True))
-
-
-def _copy_head(folder: Path, copies: Path) -> Snapshot:
-    """Take the small files by links: the crawl replaces them as a whole, and what has a link stays as it is."""
-    shutil.rmtree(copies, ignore_errors=True)
-    snapshot = take_head(folder)
-    files = {}
-    for name, path in snapshot.files.items():
-        copy = copies / name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileNotFoundError):  # It was removed meanwhile.
-            os.link(path, copy)
-            files[name] = copy
-    return replace(snapshot, files=files)
+    snapshots = HeadSnapshots(folder)
+    return Shipping(config, HEAD, snapshots.take, epoch=epoch, release=snapshots.clear)
 
 
 async def run_in_thread(work: Callable[[], T]) -> T:

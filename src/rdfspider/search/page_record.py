@@ -19,12 +19,14 @@ from rdfspider.archive.outcomes import Outcome
 from rdfspider.archive.reader import MAX_BODY_BYTES, Archived, read_capture
 from rdfspider.archive.segments import parse_name
 from rdfspider.archive.warc_file import Damage, WarcFile
+from rdfspider.backup.records import read_record
 from rdfspider.config import ExtractConfig
 from rdfspider.errors import AwayError, UnreadableError, UsageError
 from rdfspider.index.layout import IndexPaths, advise_rebuild
 from rdfspider.index.ledger.reader import PageEntry, open_ledger
 from rdfspider.index.log.foreign import read_foreign_outcome
 from rdfspider.places.client import fetch_record
+from rdfspider.places.records import read_place
 from rdfspider.records import Capture, Problem
 from rdfspider.urls import normalise_url
 from rdfspider.vocabulary.terms import replace_surrogates
@@ -151,17 +153,32 @@ def _lend_file(record: bytes) -> Iterator[Payload]:
 
 
 def _fetch_elsewhere(payload: Payload) -> AbstractContextManager[Payload] | None:
-    """Return the response of a shard that keeps its bodies in another place; None if it is not there, either."""
+    """Return the response of a shard that keeps its bodies in another place, from there or from the backup; None if the shard is
+    in no other place."""
     shard = payload.path.parent.parent
     if not shard.name.isdecimal():
         return None
+    folder, number, segment = shard.parent.parent, int(shard.name), payload.path.name
     try:
-        found = fetch_record(shard.parent.parent, int(shard.name), payload.path.name, payload.offset)
+        found = fetch_record(folder, number, segment, payload.offset)
+        if isinstance(found, Path) and not found.exists():
+            raise AwayError(f"{found} is missing")
     except AwayError as error:
-        raise UnreadableError(str(error)) from error
+        return _lend_file(_fetch_copy(folder, number, segment, payload.offset, error))
     if isinstance(found, bytes):
         return _lend_file(found)
-    return nullcontext(Payload(found, payload.offset)) if found is not None and found.exists() else None
+    return nullcontext(Payload(found, payload.offset)) if found is not None else None
+
+
+def _fetch_copy(folder: Path, shard: int, segment: str, offset: int, error: AwayError) -> bytes:
+    """Return a record from the backup of a shard whose place has not given it, for the reason in `error`."""
+    place = read_place(folder, shard)
+    if place is None or not place.backup:
+        raise UnreadableError(f"{error}; the crawl has no backup") from error
+    try:
+        return read_record(place.backup, shard, segment, offset)
+    except UsageError as other:
+        raise UnreadableError(f"{error}; the backup does not have it, either: {other}") from other
 
 
 def forbids_copy(directives: str) -> bool:

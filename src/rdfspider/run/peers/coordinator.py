@@ -206,6 +206,10 @@ class Coordinator:
         self._changes[change.command] = change
         return self._tell_all(change)
 
+    def withdraw(self, command: ControlCommand) -> None:
+        """Tell shards that arrive from now on nothing of a change, which is over."""
+        self._changes.pop(command, None)
+
     def slow(self, reason: str) -> Outgoing:
         """Let shards start no new visits while there is a reason; visits under way continue, and the crawl may end."""
         if reason == self.slowed:

@@ -11,7 +11,7 @@ from functools import partial
 import msgspec
 import zmq
 
-from rdfspider.crawl.messages import CHANGES, Command, CommandAnswer
+from rdfspider.crawl.messages import CHANGES, Command, CommandAnswer, CommandName
 from rdfspider.frontier.clock import Clock
 from rdfspider.places.keys import ProcessKeys
 from rdfspider.run.peers.coordinator import Coordinator, Outgoing
@@ -48,10 +48,9 @@ class CoordinatorHub:
         shard_address: str = "",
         keys: ProcessKeys | None = None,
     ) -> None:
-        """`on_change` is called after every message, and before a user gets an answer. `change` carries out the commands whose
-        effect is stored in the crawl's folder. `epoch` is higher than that of any earlier run, which shards may still remember.
-        If shards come to an address of their own, users give commands at the other one only, which nobody but the user can
-        reach."""
+        """`on_change` is called after every message, and before a user gets an answer. `change` carries out the commands that
+        need the crawl's folder. `epoch` is higher than that of any earlier run, which shards may still remember. If shards come
+        to an address of their own, users give commands at the other one only, which nobody but the user can reach."""
         self._coordinator = coordinator
         self._change = change
         self._address = address
@@ -156,7 +155,7 @@ class CoordinatorHub:
         assert self._wire is not None
         try:
             asked = msgspec.json.decode(request, type=Command)
-            if self._change is not None and asked.command in CHANGES:
+            if self._change is not None and asked.command in (*CHANGES, CommandName.BACKUP):
                 answer, outgoing = self._change(asked)
             else:
                 answer, outgoing = self._coordinator.execute(asked.command)

@@ -222,6 +222,8 @@ class ControlCommand(StrEnum):
     FILTERS = "filters"
     SEEDS = "seeds"
     """The file of seeds has more."""
+    COPY = "copy"
+    """Send a copy to a store at once."""
 
 
 class Control(Struct, frozen=True, array_like=True, tag=5):
@@ -229,8 +231,10 @@ class Control(Struct, frozen=True, array_like=True, tag=5):
 
     command: ControlCommand
     reason: str = ""
+    """For COPY: the ticket of the copy."""
     additions: tuple[str, ...] = ()
-    """For SCOPE: URLs that widen the scope; for SEEDS: the new ones, if shards have folders of their own."""
+    """For SCOPE: URLs that widen the scope; for SEEDS: the new ones, if shards have folders of their own; for COPY: the store's
+    URL."""
     include: tuple[str, ...] = ()
     """For FILTERS: all that apply from now on."""
     exclude: tuple[str, ...] = ()

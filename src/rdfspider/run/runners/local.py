@@ -108,7 +108,8 @@ class LocalRunner:
                 endpoint = name_endpoint(place.host)
                 self._desks[place] = _Desk(PlaceOrder(place.folder, crawl, order.config, keys, endpoint))
             desk = self._desks[place]
-        record = PlaceRecord(crawl, place.host, str(place.folder), desk.address, desk.key)
+        backup = order.config.backup.url
+        record = PlaceRecord(crawl, place.host, str(place.folder), desk.address, desk.key, backup)
         write_place(order.folder, order.number, record)
 
 
