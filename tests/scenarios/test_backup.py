@@ -13,15 +13,18 @@ from object_stores import Gate, S3Server, s3_server
 from rdfspider.errors import UsageError
 from rdfspider.search.page_record import read_copy, read_page
 from web import (
+    Answers,
     Crawling,
     Site,
     Web,
     check_archives,
+    check_politeness,
     make_site,
     make_tree,
     prolong,
     read_outcomes,
     read_responses,
+    share_addresses,
     stopped,
     wait_for_end,
 )
@@ -29,6 +32,8 @@ from web import (
 __all__ = ["s3_server"]  # a fixture
 
 HOSTS = [f"www.site{number}.test" for number in range(12)]
+PLACING = share_addresses(HOSTS, 4)
+DELAY_S, IP_DELAY_S = 0.1, 0.02
 SHARDS = 2
 VICTIM = 1
 
@@ -39,11 +44,15 @@ def site() -> Site:
 
 
 def start(web: Web, folder: Path, store: object, *flags: object, **settings: object) -> Crawling:
-    settings = {"backup_every_s": 0.5, **settings}
     seeds = [f"http://{HOSTS[0]}/", f"http://{HOSTS[0]}/more/0"]
-    flags = (*flags, "--scope", "any", "--delay", 0, "--shards", SHARDS, *web.resolve({"*.test": "127.0.0.1"}))
+    flags = (*flags, "--scope", "any", "--delay", DELAY_S, "--shards", SHARDS, *web.resolve(PLACING))
+    settings = {"backup_every_s": 0.5, "fetch_connections": 4, "frontier_ip_delay_s": IP_DELAY_S, **settings}
     backup = ("--backup", store) if store else ()
-    return Crawling(folder, *seeds, *flags, *backup, fetch_connections=4, **settings)
+    return Crawling(folder, *seeds, *flags, *backup, **settings)
+
+
+def listen(answers: Answers) -> Web:
+    return Web(answers, sorted(set(PLACING.values())))
 
 
 def name_places(folder: Path) -> list[str]:
@@ -81,7 +90,7 @@ def test_a_crawl_whose_store_is_away_goes_on(
         monkeypatch.setenv(name, value)
     folder, store = tmp_path / "crawl", s3_server.url(tmp_path.name)
     has_returned: list[bool] = []
-    with Web(prolong(site, HOSTS[0], lambda: bool(has_returned))) as web:
+    with listen(prolong(site, HOSTS[0], lambda: bool(has_returned))) as web:
         with start(web, folder, store) as crawling:
             assert crawling.wait() == 2
             assert f"rdfspider: {store}: " in crawling.stderr()
@@ -103,6 +112,7 @@ def test_a_crawl_whose_store_is_away_goes_on(
         assert verified.returncode == 0, verified.stdout
         assert run_line("restore", store, "--dir", tmp_path / "restored").returncode == 0
     check_complete(folder, site)
+    assert check_politeness(web.log, DELAY_S, IP_DELAY_S) == []
     # The last shipment has everything.
     check_complete(tmp_path / "restored", site)
 
@@ -114,7 +124,7 @@ def test_a_shard_whose_folder_is_lost_goes_on_from_its_backup(tmp_path: Path) ->
     folder, store = tmp_path / "crawl", tmp_path / "store"
     is_over: list[bool] = []
     answers = prolong(site, HOSTS[0], lambda: bool(is_over))
-    with Web(answers) as web, start(web, folder, store, index_enabled="true") as crawling:
+    with listen(answers) as web, start(web, folder, store, index_enabled="true") as crawling:
         for pages in (60, 120):
             assert crawling.wait_until(lambda: has_copies(folder))
             assert crawling.wait_until(lambda pages=pages: len(web.log) > pages)
@@ -123,6 +133,7 @@ def test_a_shard_whose_folder_is_lost_goes_on_from_its_backup(tmp_path: Path) ->
         assert crawling.wait() == 0, crawling.stderr()
         assert crawling.stderr().count(f"shard {VICTIM} is restored from {store}") == 2
     check_complete(folder, site)
+    assert check_politeness(web.log, DELAY_S, IP_DELAY_S) == []
     assert max(read_responses(folder).values()) == 1, "a page is in the archive twice"
     # The index, which had read what was lost, has the same answers as one that is made again.
     quads = sorted(run_line("export", "--dir", folder).stdout.splitlines())
@@ -152,7 +163,7 @@ def test_a_shard_whose_place_is_lost_goes_on_from_its_backup(tmp_path: Path) -> 
     is_over: list[bool] = []
     answers = prolong(site, HOSTS[0], lambda: bool(is_over))
     with (
-        Web(answers) as web,
+        listen(answers) as web,
         start(web, folder, store, *name_places(tmp_path), index_enabled="true", run_lease_s=5) as crawling,
     ):
         assert crawling.wait_until(lambda: has_copies(folder))
@@ -172,6 +183,7 @@ def test_a_shard_whose_place_is_lost_goes_on_from_its_backup(tmp_path: Path) -> 
     assert site.urls <= {outcome.url for outcome in read_outcomes(folder)}
     kept = {url for root in tmp_path.glob("place*/*") for url in read_responses(root)}
     assert site.page_urls <= kept
+    assert check_politeness(web.log, DELAY_S, IP_DELAY_S) == []
     verified = run_line("verify", "--backup", store)
     assert verified.returncode == 0, verified.stdout
     # The bodies of pages are in the places, and in the backup.
@@ -199,7 +211,7 @@ def test_a_running_crawl_in_places_is_copied_at_once(tmp_path: Path) -> None:
     site = make_tree(HOSTS, 200, SHARDS, delay_s=0.05)
     folder, store, restored = tmp_path / "crawl", tmp_path / "store", tmp_path / "restored"
     is_over: list[bool] = []
-    with Web(prolong(site, HOSTS[0], lambda: bool(is_over))) as web:
+    with listen(prolong(site, HOSTS[0], lambda: bool(is_over))) as web:
         with start(web, folder, "", *name_places(tmp_path)) as crawling:
             assert crawling.wait_until(lambda: len(web.log) > 60)
             done = run_line("backup", "--dir", folder, "--to", store)
@@ -226,7 +238,7 @@ def test_a_running_crawl_in_places_is_copied_at_once(tmp_path: Path) -> None:
 def test_a_crawl_whose_machine_is_lost_goes_on_elsewhere(site: Site, tmp_path: Path) -> None:
     folder, store, elsewhere = tmp_path / "crawl", tmp_path / "store", tmp_path / "elsewhere"
     is_over: list[bool] = []
-    with Web(prolong(site, HOSTS[0], lambda: bool(is_over))) as web:
+    with listen(prolong(site, HOSTS[0], lambda: bool(is_over))) as web:
         with start(web, folder, store) as crawling:
             assert crawling.wait_until(lambda: len(web.log) > 100 and has_copies(folder))
             # A copy that a user asks for begins no other life in the crawl's own store, whatever it is called.
@@ -241,9 +253,10 @@ def test_a_crawl_whose_machine_is_lost_goes_on_elsewhere(site: Site, tmp_path: P
             crawling.kill()
         shutil.rmtree(folder)
         is_over.append(True)
-        with Crawling(elsewhere, "--backup", store, fetch_connections=4) as crawling:
+        with Crawling(elsewhere, "--backup", store) as crawling:
             assert crawling.wait() == 0, crawling.stderr()
     check_complete(elsewhere, site)
+    assert check_politeness(web.log, DELAY_S, IP_DELAY_S) == []
     assert run_line("verify", "--dir", elsewhere, "--deep").returncode == 0
     assert run_line("verify", "--backup", store).returncode == 0
 
@@ -251,7 +264,7 @@ def test_a_crawl_whose_machine_is_lost_goes_on_elsewhere(site: Site, tmp_path: P
 def test_a_folder_that_is_older_than_its_backup_is_replaced(site: Site, tmp_path: Path) -> None:
     folder, store = tmp_path / "crawl", tmp_path / "store"
     shard = folder / "shards" / f"{VICTIM:03}"
-    with Web(site) as web:
+    with listen(site) as web:
         with start(web, folder, store, "--pages", 50) as crawling:
             assert crawling.wait() == 0, crawling.stderr()
         shutil.copytree(shard, tmp_path / "copy")
@@ -264,6 +277,7 @@ def test_a_folder_that_is_older_than_its_backup_is_replaced(site: Site, tmp_path
             assert crawling.wait() == 0, crawling.stderr()
             assert f"shard {VICTIM} is restored from {store}" in crawling.stderr()
     check_complete(folder, site)
+    assert check_politeness(web.log, DELAY_S, IP_DELAY_S) == []
     # The last copy had everything, so no page was fetched again.
     assert len(web.log) - seen <= len(site.urls) - 150 + len(HOSTS)
     assert (folder / "set-aside" / "older-shards" / f"{VICTIM:03}-1").is_dir()
@@ -274,7 +288,7 @@ def test_two_crawls_cannot_go_on_from_one_backup(site: Site, tmp_path: Path) -> 
     folder, store, elsewhere = tmp_path / "crawl", tmp_path / "store", tmp_path / "elsewhere"
     is_over: list[bool] = []
     answers = prolong(site, HOSTS[0], lambda: bool(is_over))
-    with Web(answers) as web, start(web, folder, store, backup_every_s=600) as first:
+    with listen(answers) as web, start(web, folder, store, backup_every_s=600) as first:
         assert first.wait_until(lambda: has_copies(folder))
         with start(web, elsewhere, store, "--contact", "https://second.example/") as second:
             assert first.wait() == 2

@@ -38,16 +38,19 @@ from web import (
     make_site,
     pages_of,
     read_outcomes,
+    share_addresses,
 )
 
 HOSTS = [f"site{number}.test" for number in range(16)]
+PLACING = share_addresses(HOSTS, 8) | {"*.test": "127.0.0.1"}
+DELAY_S, IP_DELAY_S = 0.1, 0.01
 ADDRESSES = ["127.0.0.2", "[::1]" if has_ipv6() else "127.0.0.3", "127.0.0.4", "127.0.0.5"]
 
 
 def make_crawl(folder: Path, web: Web, places: int = 0, **settings: Any) -> Crawl:
     named = [f"{ADDRESSES[number]}={folder.parent}/place{number}" for number in range(places)]
-    resolve = tuple(web.resolve({"*.test": "127.0.0.1"})[1::2])
-    pace = {"delay_s": 0.01, "ip_delay_s": 0.0, "min_free_bytes": 0, "allow_private": True, "ways": ()}
+    resolve = tuple(web.resolve(PLACING if len(web.ports) > 1 else {"*.test": "127.0.0.1"})[1::2])
+    pace = {"delay_s": DELAY_S, "ip_delay_s": IP_DELAY_S, "min_free_bytes": 0, "allow_private": True, "ways": ()}
     usual = {"shards": 4, "scope": "any", "index_enabled": False, "places": named, "seeds": [f"http://{HOSTS[0]}/"]}
     return Crawl.create(folder, resolve=resolve, **(usual | pace | settings))
 
@@ -81,9 +84,10 @@ def read_body(crawl: Crawl, url: str) -> bytes:
 def test_a_crawl_in_places_is_like_a_local_one(tmp_path: Path) -> None:
     """Page for page, and indexed, answer for answer; the crawl's folder is an ordinary one."""
     site = make_site(HOSTS, 200)
-    with Web(site) as web:
+    with Web(site, sorted(set(PLACING.values()))) as web:
         far = make_crawl(tmp_path / "crawl", web, places=4, address=ADDRESSES[1], index_enabled=True)
         status = far.run()
+        assert check_politeness(web.log, DELAY_S, IP_DELAY_S) == []
         near = make_crawl(tmp_path / "one" / "crawl", web, index_enabled=True)
         near.run()
     assert (status.state, status.totals.pages) == ("ended", 200)

@@ -16,11 +16,12 @@ from web import (
     Site,
     Web,
     check_archives,
-    check_pace,
+    check_politeness,
     command,
     make_tree,
     pages_of,
     read_responses,
+    share_addresses,
     stopped,
     wait_for_end,
 )
@@ -28,7 +29,8 @@ from web import (
 PAGES = int(os.environ.get("TEST_PAGES", 300))
 SHARDS = 3
 HOSTS = [f"www.site{number}.test" for number in range(30)]
-DELAY_S = 0.02
+PLACING = share_addresses(HOSTS, 10)
+DELAY_S, IP_DELAY_S = 0.1, 0.01
 VICTIM = 1
 END_S = 120 + PAGES / 10
 
@@ -66,9 +68,10 @@ class Folder:
             self._path.mkdir()
 
 
-def start(web: Web, folder: Path, **settings: str) -> Crawling:
-    flags = ["--scope", "any", "--delay", DELAY_S, "--shards", SHARDS, *web.resolve(dict.fromkeys(HOSTS, "127.0.0.1"))]
-    return Crawling(folder, f"http://{HOSTS[0]}/", *flags, frontier_ip_delay_s=0, run_replace_lost="true", **settings)
+def start(web: Web, folder: Path, **settings: object) -> Crawling:
+    flags = ["--scope", "any", "--delay", DELAY_S, "--shards", SHARDS, *web.resolve(PLACING)]
+    settings = {"frontier_ip_delay_s": IP_DELAY_S, "run_replace_lost": "true", **settings}
+    return Crawling(folder, f"http://{HOSTS[0]}/", *flags, **settings)
 
 
 def wait_for_pages(crawling: Crawling, web: Web, part: float) -> None:
@@ -80,7 +83,7 @@ def wait_for_pages(crawling: Crawling, web: Web, part: float) -> None:
 def judge(site: Site, web: Web, folder: Path) -> None:
     fetched = {exchange.url for exchange in pages_of(web.log)}
     assert len(fetched & site.urls) == PAGES, "a page was never fetched"
-    assert check_pace(web.log, DELAY_S) == []
+    assert check_politeness(web.log, DELAY_S, IP_DELAY_S) == []
     check_archives(folder)
     archived = read_responses(folder)
     assert archived.keys() >= site.page_urls, "a page is missing from the archive"
@@ -92,7 +95,10 @@ def judge(site: Site, web: Web, folder: Path) -> None:
 def test_a_shard_is_put_back_while_the_others_live(times: int, tmp_path: Path) -> None:
     """The indexer has read what is lost, and must not take what comes in its place for its rest."""
     site = make_tree(HOSTS, PAGES, SHARDS)
-    with Web(site) as web, start(web, tmp_path / "crawl", index_enabled="true") as crawling:
+    with (
+        Web(site, sorted(set(PLACING.values()))) as web,
+        start(web, tmp_path / "crawl", index_enabled="true") as crawling,
+    ):
         folder = Folder(crawling, VICTIM, tmp_path / "copy")
         wait_for_pages(crawling, web, 0.2)
         folder.copy()
@@ -105,7 +111,7 @@ def test_a_shard_is_put_back_while_the_others_live(times: int, tmp_path: Path) -
 
 def test_a_shard_is_emptied_while_the_others_live(tmp_path: Path) -> None:
     site = make_tree(HOSTS, PAGES, SHARDS)
-    with Web(site) as web, start(web, tmp_path / "crawl") as crawling:
+    with Web(site, sorted(set(PLACING.values()))) as web, start(web, tmp_path / "crawl") as crawling:
         wait_for_pages(crawling, web, 0.6)
         Folder(crawling, VICTIM, tmp_path / "copy").replace()
         assert crawling.wait(END_S) == 0, crawling.stderr()
@@ -114,7 +120,7 @@ def test_a_shard_is_emptied_while_the_others_live(tmp_path: Path) -> None:
 
 def test_two_shards_are_put_back_between_two_runs(tmp_path: Path) -> None:
     site = make_tree(HOSTS, PAGES, SHARDS)
-    with Web(site) as web:
+    with Web(site, sorted(set(PLACING.values()))) as web:
         with start(web, tmp_path / "crawl") as crawling:
             folders = [Folder(crawling, shard, tmp_path / f"copy{shard}") for shard in (0, 2)]
             for folder, part in zip(folders, (0.2, 0.4), strict=True):
@@ -131,7 +137,7 @@ def test_two_shards_are_put_back_between_two_runs(tmp_path: Path) -> None:
 
 def test_a_shard_that_is_put_back_after_the_end_catches_up(tmp_path: Path) -> None:
     site = make_tree(HOSTS, PAGES, SHARDS)
-    with Web(site) as web:
+    with Web(site, sorted(set(PLACING.values()))) as web:
         with start(web, tmp_path / "crawl") as crawling:
             folder = Folder(crawling, VICTIM, tmp_path / "copy")
             wait_for_pages(crawling, web, 0.3)
