@@ -9,6 +9,8 @@ import pytest
 
 from rdfspider.archive.reader import Mark, read_archive, split_archive
 from rdfspider.archive.segments import (
+    COMMITTED_NAME,
+    CommittedList,
     Position,
     SegmentKind,
     SegmentName,
@@ -217,3 +219,18 @@ def test_a_folder_of_segments_is_read_without_its_list_and_without_what_is_not_c
     (part,) = plan_parts([str(tmp_path)], limit=1000)
     assert getattr(part, "path", "") == str(tmp_path / str(FIRST))
     assert plan_parts([str(tmp_path / str(FIRST._replace(number=2)))], limit=1000) == []
+
+
+def test_what_a_running_shard_publishes_is_what_others_publish(tmp_path: Path) -> None:
+    published = CommittedList(tmp_path)
+    closed: tuple[dict[str, int], dict[str, int]] = ({}, {})
+    growing: dict[str, int] = {}
+    for number in range(4):
+        published.write(closed, growing)
+        assert read_committed(tmp_path) == closed[0] | closed[1] | growing
+        body = (tmp_path / COMMITTED_NAME).read_bytes()
+        write_committed(tmp_path, closed[0] | closed[1] | growing)
+        assert body == (tmp_path / COMMITTED_NAME).read_bytes()
+        if growing:
+            closed[number % 2].update(growing)
+        growing = {str(FIRST._replace(number=number)): number} if number < 3 else {}

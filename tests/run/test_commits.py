@@ -5,9 +5,12 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from rdfspider.config import Config, RunConfig
+from rdfspider.archive.segments import read_committed
+from rdfspider.codes import LeaseKind, VerdictState
+from rdfspider.config import ArchiveConfig, Config, RunConfig
 from rdfspider.discover.scope import Router, Scope
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.frontier import Frontier
@@ -18,6 +21,8 @@ from rdfspider.run.heartbeat import Meter
 from rdfspider.run.peers.coordinator_client import PeerHandlers
 from rdfspider.run.peers.peers import Peers
 from rdfspider.run.peers.sockets import AddressBook
+from rdfspider.run.shard_archive import WARC, WARC_LENGTHS, read_lengths
+from rdfspider.ways import Way
 
 CONFIG = Config(run=RunConfig(min_free_bytes=1_000_000))
 FOUND, HEARD = "http://found.test/", "http://heard.test/"
@@ -160,3 +165,20 @@ def test_the_last_group_does_not_wait_for_room(tmp_path: Path) -> None:
         frontier.close()
 
     asyncio.run(end())
+
+
+def test_lengths_of_segments_that_grow_no_more_are_stored_once(tmp_path: Path) -> None:
+    """A shard that is killed every few minutes has thousands of them."""
+    config = Config(crawl=CONFIG.crawl, archive=ArchiveConfig(segment_bytes=1))
+    frontier = Frontier(tmp_path / "frontier", config, Domains(bundled_suffix_list(), 1), 0)
+    store = ShardStore(0, tmp_path, config, frontier, Meter())
+    lease = Lease(LeaseKind.PAGE, "a.test", 1, "http://a.test/", 1, 0, Way.SEED)
+    outcome = Finished(lease, Verdict(VerdictState.FAILED, "timeout"))
+    for _ in range(4):
+        asyncio.run(store.commit([outcome], lambda finished, written: None))
+    growing = msgspec.msgpack.decode(frontier.meta.get(WARC_LENGTHS) or b"")
+    lengths = read_lengths(frontier.meta.get)
+    assert lengths == store.read_lengths() == read_committed(tmp_path / WARC)
+    assert (len(growing), len(lengths), sum(lengths.values())) == (1, 4, store.archive_bytes)
+    store.close()
+    frontier.close()

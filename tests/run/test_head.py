@@ -7,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from rdfspider.backup.manifests import SupersededError
-from rdfspider.run.head import lead, watch_successor
+from rdfspider.crawl.folder import hold_folder
+from rdfspider.crawl.messages import RunState
+from rdfspider.crawl.status import Status, read_status, write_status
+from rdfspider.run.head import find_earliest_start, lead, watch_successor
 
 
 def test_each_run_has_a_higher_epoch(tmp_path: Path) -> None:
@@ -48,3 +51,22 @@ def test_a_store_that_is_away_ends_no_crawl(tmp_path: Path) -> None:
         watch.cancel()
 
     asyncio.run(asyncio.wait_for(story(), 60))
+
+
+@pytest.mark.parametrize(
+    ("state", "may_overlap", "earliest"),
+    [
+        (RunState.RUNNING, False, 90.0 + 15),
+        (RunState.STOPPING, False, 90.0 + 15),
+        (RunState.RUNNING, True, 100.0 + 15 + 8),
+        (RunState.STOPPED, True, 0.0),
+        (RunState.ENDED, False, 0.0),
+    ],
+)
+def test_shards_start_when_those_of_a_run_that_was_killed_have_ended(
+    tmp_path: Path, state: RunState, may_overlap: bool, earliest: float
+) -> None:
+    write_status(tmp_path, Status(state=state, updated=90.0))
+    with hold_folder(tmp_path):
+        previous = read_status(tmp_path)
+        assert find_earliest_start(previous, 100.0, 15.0, may_overlap=may_overlap) == earliest

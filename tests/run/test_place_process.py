@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from ports import find_free_ports
 from rdfspider.archive.segments import write_committed
 from rdfspider.config import Config
 from rdfspider.errors import AwayError
@@ -23,7 +24,7 @@ FACTS, PAGES = "shard-001-facts-000001.warc.gz", "shard-001-pages-000001.warc.gz
 class Desk:
     """A place with shard 1 of a crawl, and the process that answers for it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, port: str = "*", *, has_reader: bool = True) -> None:
         self.keys: CrawlKeys = make_keys(2)
         warc = folder / "some name" / "shards" / "001" / "warc"
         warc.mkdir(parents=True)
@@ -31,10 +32,12 @@ class Desk:
         (warc / FACTS).write_bytes(b"0123456789")
         (warc / PAGES).write_bytes(b"bodies")
         write_committed(warc, {FACTS: 7, PAGES: 6})
-        order = PlaceOrder(folder, "mine", Config(), self.keys.of_shard(1), "tcp://127.0.0.2:*")
+        order = PlaceOrder(folder, "mine", Config(), self.keys.of_shard(1), f"tcp://127.0.0.2:{port}")
         self.process: subprocess.Popen[bytes] = start_beside("rdfspider.run.place_process", pickle.dumps(order))
         assert self.process.stdout is not None
-        address = self.process.stdout.readline().decode().strip()
+        address = self.process.stdout.readline().decode().strip() if has_reader else order.address
+        if not has_reader:
+            self.process.stdout.close()
         self.place = PlaceRecord("mine", "127.0.0.2", str(folder), address, self.keys.shards[1].public.decode())
 
     def close(self) -> None:
@@ -50,6 +53,16 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     desk = Desk(tmp_path)
     yield desk
     desk.close()
+
+
+def test_it_says_nothing_when_nobody_reads_its_address(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """As when the parent was killed while it was started."""
+    (port,) = find_free_ports(1)
+    desk = Desk(tmp_path, str(port), has_reader=False)
+    with PlaceClient(desk.place, desk.keys.of_coordinator(), 60.0) as client:
+        assert msgspec.msgpack.decode(client.ask(Lengths(1))) == {FACTS: 7}
+    desk.close()
+    assert capfd.readouterr().err == ""
 
 
 def test_it_tells_what_is_committed_and_no_more(desk: Desk) -> None:

@@ -15,9 +15,9 @@ from rdfspider.discover.scope import Scope
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Extraction, Page
 from rdfspider.run.archived_links import list_facts, read_segments
-from rdfspider.run.commits import WARC
 from rdfspider.run.peers.messages import decode_outbox_entry
 from rdfspider.run.retelling import Retelling
+from rdfspider.run.shard_archive import WARC
 from web import Answer, Site, Web, crawl, make_site
 from web.server import Answers
 

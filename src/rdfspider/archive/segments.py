@@ -8,7 +8,7 @@ frontier are published in the file `committed` beside the segments. No reader go
 import os
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
@@ -120,6 +120,27 @@ def write_committed(folder: Path, lengths: Mapping[str, int]) -> None:
     write_atomically(folder / COMMITTED_NAME, body, durable=False)
 
 
+class CommittedList:
+    """The file `committed` of a shard that runs: lengths that stay are encoded once, because it is written with each commit."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / COMMITTED_NAME
+        self._count = 0
+        self._closed = b""
+
+    def write(self, closed: Sequence[Mapping[str, int]], growing: Mapping[str, int]) -> None:
+        """Publish the lengths of segments as `write_committed` does; `closed` only gets more."""
+        if (count := sum(map(len, closed))) != self._count:
+            self._closed = b",".join(_encode_entries(lengths) for lengths in closed if lengths)
+            self._count = count
+        entries = b",".join(filter(None, (self._closed, _encode_entries(growing))))
+        write_atomically(self._path, b'{"version":1,"segments":{%b}}\n' % entries, durable=False)
+
+
+def _encode_entries(lengths: Mapping[str, int]) -> bytes:
+    return msgspec.json.encode(lengths)[1:-1]
+
+
 def read_member(pieces: Iterable[bytes], where: str) -> bytes:
     """Return one record, still compressed, from bytes that begin with it; UnreadableError if they do not."""
     decoder, member = zlib.decompressobj(_GZIP_WINDOW_BITS), bytearray()
@@ -151,7 +172,8 @@ class Series:
         self._volumes = volumes
         self._segment_bytes = segment_bytes
         self._make_head = make_head
-        self._lengths = {name: length for name, length in lengths.items() if name != str(last)}
+        self.closed = {name: length for name, length in lengths.items() if name != str(last)}
+        """The lengths of segments that grow no more; there may be thousands."""
         self._open = [_Segment(volumes, last, lengths.get(str(last), 0))]
 
     def append(self, members: Iterable[bytes]) -> list[Position]:
@@ -175,7 +197,7 @@ class Series:
             segment.flush()
         while len(self._open) > 1 and self._open[0].is_safe:
             segment = self._open.pop(0)
-            self._lengths[str(segment.name)] = segment.length
+            self.closed[str(segment.name)] = segment.length
             segment.close()
 
     def sync(self) -> None:
@@ -187,9 +209,13 @@ class Series:
         for folder in {folder for segment in begun for folder in (segment.folder, self._volumes.home)}:
             sync_folder(folder)
 
+    def open_lengths(self) -> dict[str, int]:
+        """Return the length of each segment's file that may still grow."""
+        return {str(segment.name): segment.length for segment in self._open if segment.length}
+
     def lengths(self) -> dict[str, int]:
         """Return the length of each segment's file."""
-        return self._lengths | {str(segment.name): segment.length for segment in self._open if segment.length}
+        return self.closed | self.open_lengths()
 
     def close(self) -> None:
         """Close the files; records that were not flushed are dropped."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rdfspider.archive.metadata import write_metadata
 from rdfspider.archive.outcomes import Outcome, make_outcome
 from rdfspider.archive.recovery import recover_segments
-from rdfspider.archive.segments import Position, SegmentKind, SegmentName, Series, find_newest, kind_of, write_committed
+from rdfspider.archive.segments import CommittedList, Position, SegmentKind, SegmentName, Series, find_newest, kind_of
 from rdfspider.archive.volumes import Volumes
 from rdfspider.archive.warc import (
     Field,
@@ -95,8 +95,9 @@ class ArchiveWriter:
             )
             for kind in (SegmentKind.PAGES, SegmentKind.FACTS)
         )
-        self._flushed = self._synced = lengths
-        write_committed(folder, lengths)
+        self._flushed = self._synced = self._pages.open_lengths() | self._facts.open_lengths()
+        self._committed = CommittedList(folder)
+        self.publish()
 
     def write_outcome(self, finished: Finished, via: str = "") -> Written:
         """Append all records of one outcome; `via` is the URL of `lease.via`. The body of a page with `noarchive` or `noindex` is
@@ -122,7 +123,7 @@ class ArchiveWriter:
         """Write what was appended to the files; raise OSError if the disk refuses, after which it may be called again."""
         self._pages.flush()
         self._facts.flush()
-        self._flushed = self._pages.lengths() | self._facts.lengths()
+        self._flushed = self._pages.open_lengths() | self._facts.open_lengths()
 
     def sync(self) -> None:
         """Make what was flushed durable; it may run in a thread while outcomes are written, but not during a flush."""
@@ -147,11 +148,24 @@ class ArchiveWriter:
 
     def positions(self) -> dict[str, int]:
         """Return the length of each segment at the last flush, to be stored with the frontier's commit."""
+        return {**self._pages.closed, **self._facts.closed, **self._flushed}
+
+    def growing_positions(self) -> dict[str, int]:
+        """Return those of segments that may still grow."""
         return dict(self._flushed)
+
+    def closed_positions(self) -> dict[str, int]:
+        """Return those of segments that grow no more."""
+        return {**self._pages.closed, **self._facts.closed}
+
+    @property
+    def closed_segments(self) -> int:
+        """How many segments grow no more."""
+        return len(self._pages.closed) + len(self._facts.closed)
 
     def publish(self) -> None:
         """Publish to readers what the last sync made durable; the frontier's commit must already be durable."""
-        write_committed(self._folder, self._synced)
+        self._committed.write((self._pages.closed, self._facts.closed), self._synced)
 
     def close(self) -> None:
         """Close the files; records that were not flushed are dropped."""

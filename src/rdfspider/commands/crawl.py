@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
@@ -23,16 +23,14 @@ from rdfspider.errors import UsageError
 
 if TYPE_CHECKING:
     from rdfspider.commands.display import Display
+    from rdfspider.serve.site import SiteOptions
 
 # The exit code of a crawl that has ended by itself, and has not fetched a single page in all its runs, or has not indexed all.
 _INCOMPLETE_EXIT = 1
 
 
 def crawl(
-    seeds: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="SEED", help="URLs to start from; without a scheme they are https.", show_default=False),
-    ] = None,
+    seeds: options.Seeds = None,
     *,
     folder: Annotated[Path, options.folder_option("The folder of the crawl. A crawl that is there goes on.")],
     seeds_file: options.SeedsFile = None,
@@ -67,8 +65,7 @@ def crawl(
     DIR/crawl.toml, so that `rdfspider crawl --dir DIR` goes on as well. Ctrl-C stops within ten seconds; a second one stops at
     once. Nothing is lost either way.
     """
-    if not site:
-        _refuse_site_flags({"port": port, "query-timeout": query_timeout, "query-rows": query_rows, "cors": cors})
+    _check_site_flags(site, port=port, query_timeout=query_timeout, query_rows=query_rows, cors=cors)
     site_options = make_options(query_timeout, query_rows, cors) if site else None
     given = {
         "crawl.pages": pages,
@@ -89,17 +86,22 @@ def crawl(
         "run.places": places,
         "backup.url": backup,
     }
-    asked: dict[str, Any] = options.name_flags(given) | _split_settings(other or ())
+    asked: dict[str, Any] = options.name_flags(given) | _split_settings(other)
     found = Crawl.create(folder, seeds or (), seeds_file=seeds_file, **asked)
-    if not site:
-        raise typer.Exit(run_crawl(found, as_json=as_json))
-    with SiteBeside(folder, port, site_options) as beside:
+    raise typer.Exit(_run(found, as_json, site_options, port))
+
+
+def _run(found: Crawl, as_json: bool, site_options: "SiteOptions | None", port: int | None) -> int:
+    """Run a crawl, with its site beside it if there are options for one, and return the exit code."""
+    if site_options is None:
+        return run_crawl(found, as_json=as_json)
+    with SiteBeside(found.folder, port, site_options) as beside:
         beside.start()
         code = run_crawl(found, as_json=as_json)
         # After a stop from the site or by a command, the site stays up; a signal means that the user wants to leave.
         if not code:
             beside.wait()
-    raise typer.Exit(code)
+    return code
 
 
 def run_crawl(found: Crawl, *, as_json: bool = False) -> int:
@@ -187,16 +189,16 @@ def _choose_ways(folder: Path, ontologies: bool) -> list[str]:
     return [*others, "ontologies"] if ontologies else others
 
 
-def _refuse_site_flags(values: Mapping[str, object]) -> None:
+def _check_site_flags(has_site: bool, **values: object) -> None:
     """Refuse flags of the site for a crawl without one, where they would do nothing."""
-    given = [f"--{name}" for name, value in values.items() if value is not None]
-    if given:
+    given = [f"--{name.replace('_', '-')}" for name, value in values.items() if value is not None]
+    if given and not has_site:
         raise UsageError(f"{', '.join(given)}: only for a crawl that shows its site, by --serve")
 
 
-def _split_settings(texts: Iterable[str]) -> dict[str, Asked]:
+def _split_settings(texts: Iterable[str] | None) -> dict[str, Asked]:
     found = {}
-    for text in texts:
+    for text in texts or ():
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
             raise UsageError(f"--set {text}: not allowed; it may be SETTING=VALUE, such as crawl.pages_per_host=100")

@@ -49,6 +49,10 @@ def port_option(about: str) -> Any:
 
 Folder = Annotated[Path, folder_option("The folder of the crawl.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print all of it as one line of JSON.")]
+Seeds = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="SEED", help="URLs to start from; without a scheme they are https.", show_default=False),
+]
 SeedsFile = Annotated[
     Path | None,
     typer.Option("--seeds", metavar="FILE", help="A file of seeds, one a line, # begins a comment; - is stdin."),

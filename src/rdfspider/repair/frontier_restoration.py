@@ -28,9 +28,9 @@ from rdfspider.frontier.keys import UrlIds
 from rdfspider.records import Discovered, Extraction, Judgement, Verdict
 from rdfspider.repair.shard_checks import ShardFolder
 from rdfspider.run.archived_links import ArchivedLinks, read_duplicate, read_segments, read_way
-from rdfspider.run.commits import WARC_LENGTHS
 from rdfspider.run.heartbeat import DataCounts
 from rdfspider.run.peers.messages import encode_links
+from rdfspider.run.shard_archive import WARC_LENGTHS
 from rdfspider.urls import host_of
 from rdfspider.vocabulary.mechanics import count_data
 from rdfspider.ways import Way

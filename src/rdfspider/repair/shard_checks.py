@@ -12,7 +12,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 from fastwarc.stream_io import GzipReader
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
@@ -28,7 +27,7 @@ from rdfspider.frontier.entries import UrlEntry, UrlState
 from rdfspider.frontier.reader import FrontierReader
 from rdfspider.frontier.store import TABLES, has_store, is_made, read_database
 from rdfspider.repair.findings import Finding
-from rdfspider.run.commits import WARC_LENGTHS
+from rdfspider.run import shard_archive
 
 Offsets = Mapping[str, "array[int]"]
 """By segment: where records begin, in order."""
@@ -106,8 +105,7 @@ def has_seeds(shard: ShardFolder) -> bool:
 
 def read_lengths(frontier: FrontierReader) -> dict[str, int]:
     """Return the lengths of the segments at the frontier's last commit."""
-    stored = frontier.get_meta(WARC_LENGTHS)
-    return msgspec.msgpack.decode(stored, type=dict[str, int]) if stored else {}
+    return shard_archive.read_lengths(frontier.get_meta)
 
 
 def list_matched(shard: ShardFolder, frontier: FrontierReader, lengths: Mapping[str, int]) -> Offsets:

@@ -11,8 +11,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
 from rdfspider.backup.manifests import (
     HEAD,
     Manifest,
@@ -50,8 +48,8 @@ from rdfspider.frontier.reader import FrontierReader
 from rdfspider.frontier.store import has_store
 from rdfspider.places.client import describe_place
 from rdfspider.places.records import find_state, read_place
-from rdfspider.run.commits import WARC, WARC_LENGTHS
 from rdfspider.run.runners.runner import ShardOrder
+from rdfspider.run.shard_archive import WARC, read_lengths
 
 _log = logging.getLogger(__name__)
 
@@ -138,13 +136,12 @@ def take_at_rest(folder: Path, number: int, config: Config) -> Snapshot:
     """The state of a shard that does not run."""
     frontier = frontier_folder(folder, number)
     with FrontierReader(frontier, config, number, tables=("meta",), is_used=False) as reader:
-        stored = reader.get_meta(WARC_LENGTHS)
         return Snapshot(
             taken=time.time(),
             generation=reader.generation,
             files=list_database(frontier),
             archive=shard_folder(folder, number) / WARC,
-            lengths=msgspec.msgpack.decode(stored, type=dict[str, int]) if stored else {},
+            lengths=read_lengths(reader.get_meta),
             inbox=reader.inbox_cursors(),
         )
 

@@ -17,20 +17,18 @@ from pathlib import Path
 
 import msgspec
 
-from rdfspider import __version__
-from rdfspider.archive.segments import SegmentKind, find_newest, segment_prefix
-from rdfspider.archive.writer import ArchiveWriter, Written
+from rdfspider.archive.writer import Written
 from rdfspider.config import Config
 from rdfspider.crawl.folder import advise_doctor, frontier_folder
 from rdfspider.crawl.status import read_status
 from rdfspider.discover.scope import Router, Scope, load_scope_additions, stage_scope_addition
-from rdfspider.fetch.robots import PRODUCT, make_user_agent
 from rdfspider.frontier.entries import PageFacts
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Capture, Discovered, Finished
 from rdfspider.run.heartbeat import DataCounts, Meter
 from rdfspider.run.peers.messages import encode_links
 from rdfspider.run.peers.peers import Peers
+from rdfspider.run.shard_archive import CLOSED_LENGTHS, WARC_LENGTHS, open_archive
 from rdfspider.vocabulary.mechanics import count_data
 from rdfspider.ways import Way
 
@@ -38,12 +36,6 @@ _log = logging.getLogger(__name__)
 
 # Looked up once: an attribute of an enumeration takes longer than to compare with it.
 _SEED = Way.SEED
-WARC = "warc"
-"""The folder of the archive in a shard's folder."""
-WARC_LENGTHS = "warc-lengths"
-"""The frontier's key for the lengths of the WARC files at its last commit."""
-# The frontier's key for the least number of segments that may grow, and the skipped numbers that it takes into account.
-_FIRST_SEGMENT = "first-segment"
 # How long a group waits for more outcomes.
 _GROUP_S = 0.2
 _ROOM_POLL_S = 1.0
@@ -62,8 +54,9 @@ class ShardStore:
         self._frontier = frontier
         self._meter = meter
         self._least_bytes = config.run.min_free_bytes
-        self._archive = _open_archive(number, folder, config, frontier)
-        self.archive_bytes = sum(self._archive.positions().values())
+        self._archive = open_archive(number, folder, config, frontier)
+        self._closed_bytes, self._stored_segments = sum(self._archive.closed_positions().values()), -1
+        self.archive_bytes = self._closed_bytes + sum(self._archive.growing_positions().values())
         """The total length of the archive's files at the last commit."""
         self.data_counts = DataCounts(frontier)
         """Counts of the data on the committed pages."""
@@ -83,7 +76,7 @@ class ShardStore:
         with self._meter.of("archive"):
             written = [self._write(finished) for finished in group]
             self._archive.flush()
-            lengths = self._archive.positions()
+            lengths = self._archive.growing_positions()
         await asyncio.to_thread(self._archive.sync)
         if group:
             # `cpu_s` of status.json has this name.
@@ -94,11 +87,18 @@ class ShardStore:
             for finished, record in zip(group, written, strict=True):
                 stage(finished, record)
             if group:
-                self._frontier.meta.put(WARC_LENGTHS, msgspec.msgpack.encode(lengths))
+                self._stage_lengths(lengths)
             self._frontier.commit()
         await asyncio.to_thread(self._frontier.sync)
         self._archive.publish()
-        self.archive_bytes = sum(lengths.values())
+        self.archive_bytes = self._closed_bytes + sum(lengths.values())
+
+    def _stage_lengths(self, growing: dict[str, int]) -> None:
+        self._frontier.meta.put(WARC_LENGTHS, msgspec.msgpack.encode(growing))
+        if self._archive.closed_segments != self._stored_segments:
+            closed = self._archive.closed_positions()
+            self._frontier.meta.put(CLOSED_LENGTHS, msgspec.msgpack.encode(closed))
+            self._stored_segments, self._closed_bytes = len(closed), sum(closed.values())
 
     def read_lengths(self) -> dict[str, int]:
         """Return the length of each of the archive's files at the last commit."""
@@ -348,45 +348,3 @@ def check_disk(folder: Path, number: int) -> None:
             f"its frontier is missing: mount its disk, or {advise_doctor(folder)}; with run.replace_lost it begins anew"
         )
         raise FileNotFoundError(errno.ENOENT, advice, str(frontier))
-
-
-def _open_archive(number: int, folder: Path, config: Config, frontier: Frontier) -> ArchiveWriter:
-    """Open the archive of a shard, and reschedule the URLs whose records were lost."""
-    stored = frontier.meta.get(WARC_LENGTHS)
-    committed = msgspec.msgpack.decode(stored, type=dict[str, int]) if stored else {}
-    archive = ArchiveWriter(
-        folder / WARC,
-        config.archive,
-        prefix=segment_prefix(number),
-        info=_make_info(config.fetch.contact),
-        committed=committed,
-        name=f"{folder.absolute().parents[1].name}-{number:03}",
-        first_number=_find_first_number(frontier, committed),
-    )
-    if archive.lost:
-        first = dict(archive.lost)
-        frontier.restarts.reschedule_lost(lambda segment, offset: segment in first and offset >= first[segment])
-    return archive
-
-
-def _find_first_number(frontier: Frontier, committed: Iterable[str]) -> int:
-    """Return the least number of segments that may grow. Those of a frontier that was put back to an older copy may have had more
-    records, which readers know: other records must not take their places, nor other segments their names."""
-    stored = frontier.meta.get(_FIRST_SEGMENT)
-    skipped, first = msgspec.msgpack.decode(stored, type=tuple[int, int]) if stored else (0, 1)
-    if frontier.skipped_segments > skipped:
-        numbers = [name.number for kind in SegmentKind if (name := find_newest(committed, kind))]
-        first = max([first - 1, *numbers]) + frontier.skipped_segments - skipped + 1
-        frontier.meta.put(_FIRST_SEGMENT, msgspec.msgpack.encode((frontier.skipped_segments, first)))
-        frontier.commit()
-    return first
-
-
-def _make_info(contact: str) -> dict[str, str]:
-    """Return the description of the crawl for the WARC files."""
-    return {
-        "software": f"{PRODUCT}/{__version__}",
-        "operator": contact,
-        "http-header-user-agent": make_user_agent(contact),
-        "robots": "RFC 9309",
-    }

@@ -16,24 +16,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-import msgspec
-
 from rdfspider.config import Config
-from rdfspider.crawl.budgets import SIGNAL_REASONS, EndReason, list_limits
+from rdfspider.crawl.budgets import SIGNAL_REASONS, EndReason
 from rdfspider.crawl.folder import CONTROL, DOCUMENTS, advise_doctor, frontier_folder, make_change, read_seeds
 from rdfspider.crawl.history import Recorder
 from rdfspider.crawl.lives import begin_life
 from rdfspider.crawl.messages import Command, CommandAnswer, CommandName, RunState
-from rdfspider.crawl.status import (
-    Speed,
-    Status,
-    end_shards,
-    forget_run,
-    read_status,
-    strip_beat,
-    sum_beats,
-    write_status,
-)
+from rdfspider.crawl.status import Status, end_shards, forget_run, read_status
 from rdfspider.disk import write_atomically
 from rdfspider.errors import UsageError
 from rdfspider.linked_documents import KeptDocuments
@@ -41,12 +30,13 @@ from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, SupervisedChild, Supervisor
 from rdfspider.run.backups import claim_epoch
 from rdfspider.run.copies import CrawlCopies
-from rdfspider.run.head import HANDOVER_S, lead, watch_successor
+from rdfspider.run.head import find_earliest_start, lead, watch_successor
 from rdfspider.run.index_watch import IndexWatch
 from rdfspider.run.mirror import Mirror
 from rdfspider.run.peers.coordinator import Coordinator, Outgoing
 from rdfspider.run.peers.coordinator_hub import CoordinatorHub
 from rdfspider.run.peers.messages import Control, ControlCommand
+from rdfspider.run.run_status import RunStatus
 from rdfspider.run.runners.local import make_local_runner, remove_old_sockets
 from rdfspider.run.runners.runner import Runner, ShardExit, ShardOrder
 from rdfspider.run.shipping import ship_head
@@ -109,14 +99,15 @@ class _Coordination:
                 "the status of earlier runs is lost, so that a limit of time counts from now: %s", previous.reason
             )
         self._previous = tuple(map(forget_run, previous.shards))
-        self._spent_s = previous.elapsed_s
         self._started = time.time()
         self._life = lead(folder, config.backup.url)
-        self._earliest_start = self._find_earliest_start(previous)
-        self._speed = Speed()
+        wait_s = self._restarts.stuck_s if runner.lease_s else 0.0
+        self._earliest_start = find_earliest_start(
+            previous, self._started, wait_s, may_overlap=self._life.is_elsewhere and bool(config.backup.url)
+        )
         self._history = Recorder(folder)
         known_bytes = {beat.shard: beat.fetched_bytes for beat in self._previous}
-        self._coordinator = Coordinator(config.crawl.shards, config.crawl, self._spent_s, known_bytes)
+        self._coordinator = Coordinator(config.crawl.shards, config.crawl, previous.elapsed_s, known_bytes)
         self._hub = CoordinatorHub(
             *(self._coordinator, runner.control, self._on_heard, self._change),
             epoch=self._life.epoch,
@@ -133,6 +124,7 @@ class _Coordination:
             beats = self._coordinator.beats
             self._mirror = Mirror(folder, runner.keys.of_coordinator(), lambda: tuple(beats))
         self._index = IndexWatch(folder, config) if config.index.enabled else None
+        self._status = RunStatus(folder, previous, self._started, self._coordinator, self._index)
         self._shipping = ship_head(config.backup, folder, self._life.epoch) if config.backup.url else None
         self._copies = CrawlCopies(folder, config, self._coordinator, self._shipping)
         self._ended_at: float | None = None
@@ -143,9 +135,6 @@ class _Coordination:
         self._taken: list[signal.Signals] = []
         """The signals received."""
         self._error = ""
-        self._written_state: RunState | None = None
-        self._is_written = True
-        """Whether the last status could be written."""
 
     async def run(self) -> Status:
         """Start all processes, and wait until they have ended."""
@@ -175,7 +164,7 @@ class _Coordination:
         if self._index is not None:
             self._index.look()
         status = end_shards(self._make_status())
-        self._write_status(status)
+        self._status.write(status)
         self._history.write()
         await self._copies.finish()
         if self._shipping is not None:
@@ -200,17 +189,6 @@ class _Coordination:
             new = tuple(read_seeds(self._folder)[-count:]) if count and self._runner.has_places else ()
             change = Control(ControlCommand.SEEDS, additions=new)
         return CommandAnswer(True, count=count), self._coordinator.announce(change) if count else []
-
-    def _find_earliest_start(self, previous: Status) -> float:
-        """Return when shards may be started, in seconds since 1970: if the last run was killed, its shards may live on for their
-        leases. If it was elsewhere, it may live on itself, until it learns of this one."""
-        # As this process holds the lock, the status of a run that was killed says what it said last.
-        if previous.is_over and previous.state not in (RunState.DIED, RunState.UNKNOWN):
-            return 0.0
-        wait_s = self._restarts.stuck_s if self._runner.lease_s else 0.0
-        if self._life.is_elsewhere and self._config.backup.url:
-            return self._started + HANDOVER_S + wait_s
-        return min(previous.updated or self._started, self._started) + wait_s
 
     def _make_supervisor(self, number: int) -> Supervisor:
         start, judge = partial(self._start_shard, number), partial(self._judge_exit, number)
@@ -375,7 +353,7 @@ class _Coordination:
             name, body = self._coordinator.documents.pop()
             KeptDocuments(self._folder / DOCUMENTS).take(name, body)
         self._stop_supervisors()
-        if self._coordinator.state != self._written_state:
+        if self._coordinator.state != self._status.written_state:
             self._write_present()
 
     def _stop_supervisors(self) -> None:
@@ -391,53 +369,9 @@ class _Coordination:
                 shard.stop()
 
     def _write_present(self) -> Status:
-        """Write and return the current status, in which a crawl that is ending has not ended yet."""
-        status = self._make_status()
-        if self._coordinator.ended:
-            status = msgspec.structs.replace(status, state=self._coordinator.state)
-            if self._is_finishing and not self._is_cut_short():
-                behind = status.index.behind_pages if status.index else 0
-                what = f"indexing the last pages, about {behind:,}" if behind else "the index is brought up to date"
-                status = msgspec.structs.replace(status, reason=what)
-        self._write_status(status)
-        return status
-
-    def _write_status(self, status: Status) -> None:
-        """Write a status; failures are only logged, as the crawl waits for a full or missing disk to come back."""
-        self._written_state = status.state
-        try:
-            write_status(self._folder, status)
-        except OSError as error:
-            if self._is_written:
-                _log.warning("the status cannot be written: %s", error)
-            self._is_written = False
-        else:
-            self._is_written = True
+        indexes_rest = self._is_finishing and not self._is_cut_short()
+        return self._status.write_present(self._make_status(), indexes_rest=indexes_rest)
 
     def _make_status(self) -> Status:
-        beats = self._coordinator.beats
-        # Until a shard sends a beat, that of the previous run stands in for it.
-        unheard = [beat for beat in self._previous if beat.shard not in beats]
-        known = sorted((*beats.values(), *unheard), key=lambda beat: beat.shard)
-        totals = sum_beats(known)
-        pages_s, bytes_s = self._speed.measure(time.monotonic(), totals)
-        state, reason = self._coordinator.state, ""
-        if ended := self._coordinator.ended:
-            ended = SIGNAL_REASONS[self._taken[0]] if self._taken else ended
-            state, reason = ended.state, ended.value
-            if self._error:
-                state, reason = RunState.STOPPED, self._error
-        return Status(
-            state=state,
-            reason=reason,
-            started=self._started,
-            updated=time.time(),
-            run_s=self._coordinator.ran_s - self._spent_s,
-            elapsed_s=self._coordinator.ran_s,
-            pages_s=pages_s,
-            bytes_s=bytes_s,
-            limits=list_limits(self._config.crawl),
-            totals=totals,
-            shards=tuple(map(strip_beat, known)),
-            index=self._index.status if self._index else None,
-        )
+        ended_by = SIGNAL_REASONS[self._taken[0]] if self._taken else None
+        return self._status.make(self._config.crawl, ended_by, self._error)

@@ -13,6 +13,8 @@ from pathlib import Path
 from rdfspider.backup.manifests import HEAD, begin_epoch, check_epoch
 from rdfspider.backup.objects import Objects
 from rdfspider.crawl.lives import HeadLife, begin_head
+from rdfspider.crawl.messages import RunState
+from rdfspider.crawl.status import Status
 from rdfspider.errors import AwayError
 from rdfspider.frontier.clock import Clock
 from rdfspider.run.shipping import run_in_thread
@@ -21,14 +23,25 @@ _log = logging.getLogger(__name__)
 
 # How often to look for a later head. It costs one request to the store.
 _LOOK_S = 3.0
-HANDOVER_S = 8.0
-"""After so long a head that can reach the store has learned of its successor, and its shards have ended."""
+# After so long a head that can reach the store has learned of its successor, and its shards have ended.
+_HANDOVER_S = 8.0
 
 
 def lead(folder: Path, url: str) -> HeadLife:
     """Begin a run of the coordinator, with a backup if there is a URL."""
     home = f"{Clock().machine_id}:{folder.resolve()}"
     return begin_head(folder, home, partial(_claim, url) if url else lambda least: least)
+
+
+def find_earliest_start(previous: Status, started: float, lease_s: float, *, may_overlap: bool) -> float:
+    """Return when shards may be started, in seconds since 1970, by a run that was `started` after the `previous` one. If that was
+    killed, its shards may live on for their leases. If it was elsewhere, it `may_overlap` until it learns of this one."""
+    # The status of a run that was killed says what it said last, if this process holds the folder's lock.
+    if previous.is_over and previous.state not in (RunState.DIED, RunState.UNKNOWN):
+        return 0.0
+    if may_overlap:
+        return started + _HANDOVER_S + lease_s
+    return min(previous.updated or started, started) + lease_s
 
 
 async def watch_successor(url: str, epoch: int, look_s: float = _LOOK_S) -> None:

@@ -12,6 +12,7 @@ import pickle
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -123,8 +124,10 @@ async def _serve(order: PlaceOrder) -> None:
         desk.send([*frames[:-1], msgspec.msgpack.encode(reply)])
 
     desk = LoopSocket(socket, read)
-    sys.stdout.write(f"{find_address(socket)}\n")
-    sys.stdout.flush()
+    # Nobody reads it if the parent was killed meanwhile; then stdin closes, too.
+    with suppress(BrokenPipeError):
+        sys.stdout.write(f"{find_address(socket)}\n")
+        sys.stdout.flush()
     while True:
         await asyncio.sleep(_KEPT_S)
         place.close_old_readers()

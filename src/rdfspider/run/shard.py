@@ -19,7 +19,7 @@ from rdfspider.domains import Domains
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.outbox import Cursor
-from rdfspider.run.commits import WARC, Committer, ShardStore
+from rdfspider.run.commits import Committer, ShardStore
 from rdfspider.run.copies import MemberCopies
 from rdfspider.run.heartbeat import Condition, Meter, make_beat
 from rdfspider.run.live_changes import LiveChanges
@@ -28,6 +28,7 @@ from rdfspider.run.peers.messages import Control, ControlCommand
 from rdfspider.run.peers.peers import Peers
 from rdfspider.run.retelling import Retelling
 from rdfspider.run.runners.runner import ShardOrder
+from rdfspider.run.shard_archive import WARC
 from rdfspider.run.shipping import Shipping, ship_shard
 from rdfspider.run.snapshots import CHECKPOINT, COPY_CHECKPOINT, ShardSnapshots
 from rdfspider.run.visits import ShardParts, Visits

@@ -17,7 +17,7 @@ from rdfspider.backup.shipment import Snapshot
 from rdfspider.disk import sync_folder
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.run.backups import list_database, take_head
-from rdfspider.run.commits import WARC
+from rdfspider.run.shard_archive import WARC
 
 CHECKPOINT, COPY_CHECKPOINT = "checkpoint", "copy-checkpoint"
 """The folders of checkpoints in that of a shard: for its own backup, and for a copy that a user asks for."""

@@ -17,6 +17,8 @@ from rdfspider.run.peers.messages import Links, Received, count_links
 _WINDOW_BYTES = 256 * 1024
 # How exactly the age of links is told, and how many times of commits are kept for that.
 _LEAST_AGE_S, _MAX_COMMITS = 1.0, 1024
+# Counts of links that are received and not durable: they are told as durable when all those of one count are.
+_MAX_STEPS = 1024
 
 
 class _Flight(NamedTuple):
@@ -37,8 +39,8 @@ class Delivery:
         self._sent = START
         self._in_flight: deque[_Flight] = deque()
         self._in_flight_bytes = 0
-        self._received: deque[_Flight] = deque()
-        """Entries that are received and not durable."""
+        self._undurable: deque[tuple[Cursor, int]] = deque()
+        """The links that are received and not durable: how many up to each of some entries. A store may be away for hours."""
         self._durable = START
         self._is_open = False
         self._is_drained = False
@@ -85,6 +87,11 @@ class Delivery:
         self._sent_links -= sum(flight.links for flight in self._in_flight)
         self._in_flight.clear()
         self._in_flight_bytes = 0
+        while self._undurable and self._undurable[-1][0] > received:
+            # The destination was put back to an older copy, and gets them again.
+            _, links = self._undurable.pop()
+            self._received_links -= links
+            self._sent_links -= links
         self._sent = received
 
     def suspend(self) -> None:
@@ -97,13 +104,23 @@ class Delivery:
             flight = self._in_flight.popleft()
             self._in_flight_bytes -= flight.size
             self._received_links += flight.links
-            self._received.append(flight)
-        while self._received and self._received[0].cursor <= durable:
-            self._durable_links += self._received.popleft().links
+            self._undurable.append((flight.cursor, flight.links))
+        while self._undurable and self._undurable[0][0] <= durable:
+            self._durable_links += self._undurable.popleft()[1]
+        while len(self._undurable) > _MAX_STEPS:
+            self._join_steps()
         while self._commits and self._commits[0][0] <= received:
             self._commits.popleft()
         self._durable = max(self._durable, durable)
         self._outbox.free(self._destination, self._durable)
+
+    def _join_steps(self) -> None:
+        """Join the counts of each two entries, the later of which tells when both are durable."""
+        steps = list(self._undurable)
+        pairs = zip(steps[::2], steps[1::2], strict=False)
+        self._undurable = deque((later[0], links + later[1]) for (_, links), later in pairs)
+        if len(steps) % 2:
+            self._undurable.append(steps[-1])
 
     def take(self) -> list[Links]:
         """Take the entries that may be sent now."""

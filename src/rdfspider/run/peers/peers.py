@@ -14,7 +14,6 @@ import logging
 from collections.abc import Mapping
 
 import msgspec
-import zmq
 
 from rdfspider.config import Config
 from rdfspider.crawl.messages import LinksTo
@@ -28,7 +27,6 @@ from rdfspider.run.peers.calls import Calls
 from rdfspider.run.peers.claims import Claims
 from rdfspider.run.peers.coordinator_client import CoordinatorClient, PeerHandlers
 from rdfspider.run.peers.delivery import Delivery, Intake
-from rdfspider.run.peers.gatekeeper import Gatekeeper, Senders, admit_shards
 from rdfspider.run.peers.line import Parcel
 from rdfspider.run.peers.messages import (
     UNREADABLE,
@@ -46,15 +44,8 @@ from rdfspider.run.peers.messages import (
     decode_outbox_entry,
 )
 from rdfspider.run.peers.peer import Peer
-from rdfspider.run.peers.sockets import (
-    AddressBook,
-    LoopSocket,
-    find_address,
-    is_complete,
-    is_told_address,
-    open_inlet,
-    open_outlet,
-)
+from rdfspider.run.peers.sockets import AddressBook, is_told_address
+from rdfspider.run.peers.wires import PeerWires
 
 _log = logging.getLogger(__name__)
 
@@ -66,8 +57,6 @@ _SWEEP_TICKS = 50
 _MISSING_LIVES = 5
 # Pairs of shards of which a beat tells.
 _PAIRS_TOLD = 20
-# Sockets besides those to peers.
-_OTHER_SOCKETS = 64
 # Messages that wait for one peer; beyond this, those that matter little are dropped.
 _MAX_PENDING = 1000
 # Links that may wait on disk for shards that are slow or gone; beyond this, no new URLs are leased.
@@ -101,8 +90,7 @@ class Peers:
         shards = len(addresses.shards)
         self.others = tuple(number for number in range(shards) if number != shard)
         self._shard = shard
-        self._addresses = list(addresses.shards)
-        self._keys = keys
+        self._wires = PeerWires(shard, addresses.shards, keys)
         self._frontier = frontier
         self._handlers = handlers
         self._has_backup = has_backup
@@ -118,8 +106,6 @@ class Peers:
             on_book=self._move,
             lease_s=lease_s,
         )
-        self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
-        self._context.max_sockets = shards + _OTHER_SOCKETS
         self._peers: dict[int, Peer] = {}
         self._busy: dict[int, Peer] = {}
         """Peers with whom something waits to be sent or acknowledged."""
@@ -128,26 +114,19 @@ class Peers:
         """Peers whose links were taken and are not acknowledged yet."""
         self._own: list[PeerMessage] = []
         self._is_flushing = False
-        self._inlet: LoopSocket | None = None
-        self._senders = Senders()
-        self._gatekeeper: Gatekeeper | None = None
         self._ticks: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Open the sockets, report to the coordinator, and start the ticks."""
         self._loop = asyncio.get_running_loop()
         now = self._clock.monotonic()
-        if self._keys is not None:
-            self._gatekeeper = Gatekeeper(self._context, admit_shards(self._keys.shards))
+        own_address = self._wires.open(self._read)
         for number in self.others:
-            outlet = self._open_outlet(number)
+            outlet = self._wires.open_outlet(number)
             delivery, intake = Delivery(self._frontier, number, now), Intake(self._frontier, number, self._has_backup)
             own = self._shard, self._frontier.epoch
             self._peers[number] = Peer(number, outlet, delivery, intake, own, self._clock, now)
-        own_address = self._addresses[self._shard]
-        inlet = open_inlet(self._context, own_address, self._keys)
-        self._inlet = LoopSocket(inlet, self._read)
-        self.coordinator.open(self._context, "" if is_complete(own_address) else find_address(inlet))
+        self.coordinator.open(self._wires.context, own_address)
         self._ticks = asyncio.create_task(self._tick_forever())
         self._ticks.add_done_callback(self._handlers.on_end)
 
@@ -158,15 +137,12 @@ class Peers:
         self.gate.close()
         self.claims.close()
         self.coordinator.close()
-        if self._inlet is not None:
-            self._inlet.close()
         for peer in self._peers.values():
             if peer.socket is not None:
                 peer.socket.close()
-        if self._gatekeeper is not None:
-            self._gatekeeper.close()
+        self._wires.close()
         # Waits, but only for a moment, until the last messages to the coordinator are sent.
-        await asyncio.to_thread(self._context.term)
+        await asyncio.to_thread(self._wires.context.term)
 
     @property
     def is_outbox_full(self) -> bool:
@@ -242,16 +218,6 @@ class Peers:
             if now >= peer.told_at + wait_s / 2:
                 peer.send(peer.line.wrap_loose([]))
 
-    def _open_outlet(self, number: int) -> "zmq.Socket[bytes] | None":
-        address = self._addresses[number]
-        if not is_complete(address):
-            return None
-        try:
-            return open_outlet(self._context, address, self._keys, self._keys.shards[number] if self._keys else b"")
-        except zmq.ZMQError as error:
-            _log.warning("shard %d cannot be reached at %r: %s", number, address, error)
-            return None
-
     def _move(self, book: Book) -> None:
         """Reach shards where they are now."""
         moved: set[int] = set()
@@ -260,11 +226,10 @@ class Peers:
             if peer is None or not is_told_address(address):
                 continue
             peer.least_epoch = max(peer.least_epoch, epoch)
-            if address != self._addresses[number]:
-                self._addresses[number] = address
+            if self._wires.move(number, address):
                 if peer.socket is not None:
                     peer.socket.close()
-                peer.socket = self._open_outlet(number)
+                peer.socket = self._wires.open_outlet(number)
                 moved.add(number)
         self._calls.hurry(moved, self._clock.monotonic())
 
@@ -287,8 +252,7 @@ class Peers:
         except (*UNREADABLE, KeyError):
             _log.warning("something that is no batch came from a peer")
             return
-        assert self._inlet is not None
-        if not self._senders.may_speak(self._inlet.sender, batch.source):
+        if not self._wires.may_speak(batch.source):
             return
         if batch.epoch < max(peer.epoch, peer.least_epoch):
             return
