@@ -56,7 +56,7 @@ class Snapshot:
     """How far each segment is part of this state."""
     inbox: Mapping[int, Cursor] = field(default_factory=dict)
     pause_s: float = 0.0
-    """For how long taking it has held up the crawl."""
+    """For how long commits have waited for it."""
 
 
 class Shipper:

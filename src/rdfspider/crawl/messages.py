@@ -90,7 +90,7 @@ class BackupState(Struct, frozen=True):
     sent_bytes: int = 0
     """In this life."""
     pause_s: float = 0.0
-    """The longest time for which a checkpoint has held up the shard in this life."""
+    """The longest time for which commits have waited for a checkpoint in this life; fetching goes on meanwhile."""
 
 
 class CopyState(Struct, frozen=True):

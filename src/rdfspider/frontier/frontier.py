@@ -276,11 +276,12 @@ class Frontier:
         self._store.sync()
 
     def flush(self) -> None:
-        """Prepare a checkpoint. This touches nothing else, so it may run in a thread."""
+        """Leave a checkpoint little to write. This touches nothing else, so it may run in a thread."""
         self._store.flush()
 
     def create_checkpoint(self, folder: Path) -> None:
-        """Make a copy of what is committed in a new folder on the same disk; after `flush`, that takes some milliseconds."""
+        """Make a copy of what is committed in a folder on the same disk, which is replaced; after `flush`, that takes some
+        milliseconds. It may run in a thread, but nothing must be committed meanwhile."""
         self._store.create_checkpoint(folder)
 
     def close(self) -> None:

@@ -4,6 +4,7 @@ Puts and deletes are invisible until `write`, except through an `Overlay`. A wri
 dies. Another process can read the tables meanwhile (`StoreReader`). This is the only module that imports rocksdict.
 """
 
+import shutil
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,6 +29,7 @@ from rocksdict import (
 )
 
 from rdfspider.errors import InUseError, UnreadableError
+from rdfspider.frontier.checkpoints import link_tables
 
 TABLES = (
     "urls",
@@ -80,6 +82,8 @@ _PAST_ALL = b"\xff" * 1024
 _DESCRIPTIONS = ("CURRENT", "MANIFEST")
 
 _UNCACHED = ReadOptions()
+# How often a copy is tried anew that a merge of files has disturbed.
+_LINKING_TRIES = 5
 _UNCACHED.fill_cache(False)  # type: ignore[call-arg]  # the stub forgets the argument
 
 
@@ -273,12 +277,21 @@ class Store:
         self._db.flush_wal(True)
 
     def flush(self) -> None:
-        """Write all rows to files, so that a checkpoint has little left to do; may run in its own thread."""
+        """Write all rows to files, for a checkpoint; may run in its own thread."""
         for table in list(self.tables.values()):
             table.flush()
 
     def create_checkpoint(self, folder: Path) -> None:
-        """Make a copy of the tables, by links to their files, in a folder that must not exist yet, on the same disk."""
+        """Flush the tables, and make a copy of them, by links to their files, in a folder that is replaced, on the same disk. May
+        run in its own thread, but nothing must be written meanwhile."""
+        for _ in range(_LINKING_TRIES):
+            shutil.rmtree(folder, ignore_errors=True)
+            written = self._db.latest_sequence_number()
+            self.flush()
+            if link_tables(Path(self._db.path()), folder) and self._db.latest_sequence_number() == written:
+                return
+        # Files are merged all the time. This holds up the interpreter while the disk syncs.
+        shutil.rmtree(folder, ignore_errors=True)
         Checkpoint(self._db).create_checkpoint(str(folder))
 
     def table_bytes(self) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """The present state of a running shard, or of the crawl's small files: what is committed enters, a Snapshot leaves.
 
-A shard's tables are flushed in a thread; then, between two commits, a checkpoint takes some milliseconds. Its files are links to
-those of the tables, and keep them on the disk until it is removed.
+A shard's tables are flushed and then, between two commits, a checkpoint is made, all of it in a thread, so that fetching goes on.
+Its files are links to those of the tables, and keep them on the disk until it is removed.
 """
 
 import asyncio
@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from rdfspider.backup.shipment import Snapshot
-from rdfspider.disk import sync_folder
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.run.backups import list_database, take_head
 from rdfspider.run.shard_archive import WARC
@@ -49,10 +48,8 @@ class ShardSnapshots:
         await asyncio.to_thread(self.clear)
         await finish_in_thread(self._frontier.flush)
         async with self._turn:
-            # What was committed meanwhile is little, but a checkpoint would write it while everything waits.
-            await finish_in_thread(self._settle)
             begun = time.monotonic()
-            self._frontier.create_checkpoint(self._checkpoint)
+            await finish_in_thread(lambda: self._frontier.create_checkpoint(self._checkpoint))
             pause_s = time.monotonic() - begun
             snapshot = Snapshot(
                 taken=time.time(),
@@ -63,11 +60,6 @@ class ShardSnapshots:
                 pause_s=pause_s,
             )
         return replace(snapshot, files=await asyncio.to_thread(list_database, self._checkpoint))
-
-    def _settle(self) -> None:
-        """Leave a checkpoint nothing to write, and the disk nothing to sync but its few short files."""
-        self._frontier.flush()
-        sync_folder(self._folder)
 
     def clear(self) -> None:
         """Remove the last checkpoint."""
