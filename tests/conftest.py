@@ -19,6 +19,14 @@ settings.load_profile("patient")
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options of tests that take long."""
+    parser.addoption(
+        "--faults", type=float, default=0.0, metavar="SECONDS", help="make faults for so long in test_faults.py"
+    )
+    parser.addoption("--faults-seed", type=int, default=1, metavar="N", help="the seed of these faults")
+
+
 @pytest.fixture(scope="session")
 def suites() -> Path:
     """The folder of conformance suites, beside the checkout."""
