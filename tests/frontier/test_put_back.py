@@ -9,6 +9,7 @@ from rdfspider.config import Config
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.entries import NOTHING_HEARD, LastHeard
 from rdfspider.frontier.frontier import Frontier
+from rdfspider.frontier.keys import UrlIds
 from rdfspider.records import Addresses, Discovered
 
 DOMAINS = Domains(bundled_suffix_list(), 2)
@@ -104,6 +105,18 @@ def test_what_peers_know_of_an_emptied_frontier_takes_no_room_of_its_hosts(tmp_p
         entry = frontier.find(f"http://a.test/{epoch}")
         assert entry is not None
         assert entry.url_id & 0xFFFFFF == epoch - 8
+        frontier.close()
+
+
+def test_no_lie_of_a_peer_takes_all_numbers_of_hosts(tmp_path: Path, clock: HandClock) -> None:
+    shards = 2000
+    most_hosts, most_urls = (1 << 27) - 1, (1 << 52) - 1
+    for epoch in range(1, 5):
+        frontier = Frontier(tmp_path / "f", Config(), Domains(bundled_suffix_list(), shards), 0, clock, epoch=epoch)
+        frontier.leave_out(most_hosts, most_urls)
+        (url_id,) = find_ids(frontier, f"http://b{epoch}.test/")
+        shard, number, _ = UrlIds(shards).unpack(url_id)
+        assert (shard, number) == (0, (1 << 26) + epoch)
         frontier.close()
 
 

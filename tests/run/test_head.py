@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from rdfspider.backup.manifests import SupersededError
+from rdfspider.backup.manifests import SupersededError, check_epoch
+from rdfspider.backup.objects import Objects
 from rdfspider.crawl.folder import hold_folder
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.status import Status, read_status, write_status
+from rdfspider.errors import AwayError, UsageError
+from rdfspider.run import head
 from rdfspider.run.head import find_earliest_start, lead, watch_successor
 
 
@@ -34,8 +37,21 @@ def test_of_two_machines_with_one_backup_the_earlier_one_learns_of_the_later(tmp
             await watch
 
     asyncio.run(asyncio.wait_for(story(), 60))
-    # Where the first one goes on again, it was the second that led.
-    assert lead(first, store) == (3, False)
+    # Where the first one goes on again, the second may still lead, whatever is known here.
+    assert lead(first, store) == (3, True)
+    assert [lead(first, store), lead(second, store)] == [(4, False), (5, True)]
+
+
+def test_no_run_begins_without_an_epoch_of_the_store(tmp_path: Path) -> None:
+    """An earlier one elsewhere would not learn of it."""
+    store = tmp_path / "store"
+    assert lead(tmp_path, str(store)).epoch == 1
+    shutil.rmtree(store)
+    store.write_text("no folder")
+    with pytest.raises(AwayError):
+        lead(tmp_path, str(store))
+    store.unlink()
+    assert lead(tmp_path, str(store)).epoch == 2
 
 
 def test_a_store_that_is_away_ends_no_crawl(tmp_path: Path) -> None:
@@ -53,13 +69,34 @@ def test_a_store_that_is_away_ends_no_crawl(tmp_path: Path) -> None:
     asyncio.run(asyncio.wait_for(story(), 60))
 
 
+def test_no_other_fault_of_the_look_for_a_successor_ends_a_crawl(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    looks = iter([MemoryError("no memory"), MemoryError("no memory"), UsageError("no folder")])
+
+    def look(objects: Objects, member: str, epoch: int) -> None:
+        if (error := next(looks, None)) is not None:
+            raise error
+        check_epoch(objects, member, epoch)
+
+    monkeypatch.setattr(head, "check_epoch", look)
+    store = str(tmp_path / "store")
+    assert [lead(tmp_path, store).epoch, lead(tmp_path, store).epoch] == [1, 2]
+    with pytest.raises(SupersededError):
+        asyncio.run(asyncio.wait_for(watch_successor(store, 1, look_s=0.01), 60))
+    assert [message.rpartition(": ")[2] for message in caplog.messages] == [
+        "MemoryError('no memory')",
+        "UsageError('no folder')",
+    ]
+
+
 @pytest.mark.parametrize(
     ("state", "may_overlap", "earliest"),
     [
         (RunState.RUNNING, False, 90.0 + 15),
         (RunState.STOPPING, False, 90.0 + 15),
         (RunState.RUNNING, True, 100.0 + 15 + 8),
-        (RunState.STOPPED, True, 0.0),
+        (RunState.STOPPED, True, 100.0 + 15 + 8),
         (RunState.ENDED, False, 0.0),
     ],
 )

@@ -50,7 +50,7 @@ class HeadLife(NamedTuple):
 
     epoch: int
     is_elsewhere: bool
-    """Whether the last one was in another folder or on another machine, from which this one is a copy."""
+    """Whether the last one was, or may have been, in another folder or on another machine; it may still run."""
 
 
 def begin_life(
@@ -86,9 +86,11 @@ def begin_head(folder: Path, home: str, claim: Callable[[int], int] = lambda lea
     """Give the next epoch to the coordinator, durably. `home` names where it runs."""
     record = _read(folder, _HEAD)
     is_lost = record is None and (folder / FOLDER).exists()
-    epoch = claim(_find_next(record, is_lost=is_lost))
+    least = _find_next(record, is_lost=is_lost)
+    epoch = claim(least)
     _write(folder, _HEAD, _Record(epoch, home=home))
-    return HeadLife(epoch, is_lost or (record is not None and record.home != home))
+    # A higher epoch than the next one here means that others were given elsewhere since.
+    return HeadLife(epoch, is_lost or epoch > least or (record is not None and record.home != home))
 
 
 def lost_before(epoch: int) -> LastHeard:

@@ -67,6 +67,10 @@ class UrlIds:
         self.max_sequence = 1 << self._sequence_bits
         """How many URLs a host may have."""
 
+    def could_give(self, hosts: int, urls: int) -> bool:
+        """Whether one shard can have given out so many numbers of hosts, and sequences over all hosts."""
+        return 0 <= hosts < 1 << self._host_bits and 0 <= urls < 1 << (self._host_bits + self._sequence_bits)
+
     def pack(self, shard: int, number: int, sequence: int) -> int:
         """The id of a URL."""
         return shard << (self._host_bits + self._sequence_bits) | number << self._sequence_bits | sequence

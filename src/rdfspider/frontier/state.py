@@ -20,6 +20,8 @@ _MOMENT_HOSTS, _MOMENT_URLS = 1 << 10, 1 << 9
 _SEGMENTS_A_LIFE = 1000
 # Sequences have 25 bits at least, and hosts need most of them: rather name a wrong parent than lose links.
 _MOST_SKIPPED_URLS = 1 << 23
+# Numbers of hosts have 27 bits at least.
+_MOST_SKIPPED_HOSTS = 1 << 26
 
 
 class FrontierState(Struct):
@@ -60,6 +62,7 @@ class FrontierState(Struct):
         before."""
         left_hosts, left_urls = self.left_out
         more_hosts = max(hosts - self.found[0] - left_hosts, 0)
+        more_hosts = max(min(more_hosts, _MOST_SKIPPED_HOSTS - self.skipped_hosts), 0)
         more_urls = max(urls - self.found[1] - left_urls, 0)
         self.skipped_hosts += more_hosts
         # In a frontier that was empty, all host numbers are new ones.

@@ -103,7 +103,7 @@ class _Coordination:
         self._life = lead(folder, config.backup.url)
         wait_s = self._restarts.stuck_s if runner.lease_s else 0.0
         self._earliest_start = find_earliest_start(
-            previous, self._started, wait_s, may_overlap=self._life.is_elsewhere and bool(config.backup.url)
+            previous, time.time(), wait_s, may_overlap=self._life.is_elsewhere and bool(config.backup.url)
         )
         self._history = Recorder(folder)
         known_bytes = {beat.shard: beat.fetched_bytes for beat in self._previous}

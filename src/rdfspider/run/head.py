@@ -7,10 +7,9 @@ ends; the later one starts its shards after that.
 
 import asyncio
 import logging
-from functools import partial
 from pathlib import Path
 
-from rdfspider.backup.manifests import HEAD, begin_epoch, check_epoch
+from rdfspider.backup.manifests import HEAD, SupersededError, begin_epoch, check_epoch
 from rdfspider.backup.objects import Objects
 from rdfspider.crawl.lives import HeadLife, begin_head
 from rdfspider.crawl.messages import RunState
@@ -28,36 +27,38 @@ _HANDOVER_S = 8.0
 
 
 def lead(folder: Path, url: str) -> HeadLife:
-    """Begin a run of the coordinator, with a backup if there is a URL."""
+    """Begin a run of the coordinator, with a backup if there is a URL. AwayError if its store does not answer: without an epoch
+    from there, an earlier run elsewhere would not learn of this one."""
     home = f"{Clock().machine_id}:{folder.resolve()}"
-    return begin_head(folder, home, partial(_claim, url) if url else lambda least: least)
+    if not url:
+        return begin_head(folder, home)
+    return begin_head(folder, home, lambda least: begin_epoch(Objects(url), HEAD, least))
 
 
-def find_earliest_start(previous: Status, started: float, lease_s: float, *, may_overlap: bool) -> float:
-    """Return when shards may be started, in seconds since 1970, by a run that was `started` after the `previous` one. If that was
-    killed, its shards may live on for their leases. If it was elsewhere, it `may_overlap` until it learns of this one."""
+def find_earliest_start(previous: Status, claimed: float, lease_s: float, *, may_overlap: bool) -> float:
+    """Return when shards may be started, in seconds since 1970, by a run that has `claimed` its epoch after the `previous` one.
+    If that was killed, its shards may live on for their leases. If one was elsewhere, it `may_overlap` until it learns of this
+    one, whatever the status here says of an earlier one."""
+    if may_overlap:
+        return claimed + _HANDOVER_S + lease_s
     # The status of a run that was killed says what it said last, if this process holds the folder's lock.
     if previous.is_over and previous.state not in (RunState.DIED, RunState.UNKNOWN):
         return 0.0
-    if may_overlap:
-        return started + _HANDOVER_S + lease_s
-    return min(previous.updated or started, started) + lease_s
+    return min(previous.updated or claimed, claimed) + lease_s
 
 
 async def watch_successor(url: str, epoch: int, look_s: float = _LOOK_S) -> None:
-    """Look for a later head until there is one, which is a SupersededError. A store that is away is asked again."""
+    """Look for a later head until there is one, which is a SupersededError. After any other problem the store is asked again."""
+    problem = ""
     while True:
         await asyncio.sleep(look_s)
         try:
             await run_in_thread(lambda: check_epoch(Objects(url), HEAD, epoch))
         except AwayError as error:
             _log.debug("whether the crawl goes on elsewhere is not known: %s", error)
-
-
-def _claim(url: str, least: int) -> int:
-    """Let the store give the epoch. It has answered a moment ago; if it is away now, it is told with the first copy."""
-    try:
-        return begin_epoch(Objects(url), HEAD, least)
-    except AwayError as error:
-        _log.warning("the crawl begins without an epoch of its backup: %s", error)
-        return least
+        except SupersededError:
+            raise
+        except Exception as error:
+            # Not to know must not end the crawl; the same problem is told once.
+            if problem != (problem := repr(error)):
+                _log.warning("whether the crawl goes on elsewhere is not known: %s", problem)

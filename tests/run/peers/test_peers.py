@@ -135,6 +135,44 @@ def test_a_shard_learns_from_its_peers_which_numbers_it_gave_out_before_it_was_p
     assert caplog.messages == ["shard 0 was put back to an older copy, as shard 1 knows"]
 
 
+def test_a_shard_whose_peer_restarts_leaves_out_no_numbers(
+    tell: Callable[..., None], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def story(crawl: Crawl) -> None:
+        first, second = await crawl.start(0), await crawl.start(1)
+        first.frontier.add([Discovered(f"http://b{n}.test/{n}") for n in range(500)])
+        for url in ("http://a.test/1", "http://a.test/2", "http://a.test/3"):
+            first.send(1, url)
+            # It is sent when the peer has told what it knows.
+            while not (second.knows(url) and first.peers.is_settled):
+                await asyncio.sleep(0.005)
+            assert second.frontier.inbox.numbered(0) == first.frontier.numbered == (500, 500)
+            await crawl.stop(second)
+            second = await crawl.start(1)
+
+    tell(story)
+    assert not caplog.messages
+
+
+@pytest.mark.parametrize("numbered", [(-1, 0), (0, -1), (1 << 28, 0), (0, 1 << 54), (1 << 63, 1 << 63)])
+def test_numbers_that_no_shard_gives_out_are_not_believed(
+    tell: Callable[..., None], caplog: pytest.LogCaptureFixture, numbered: tuple[int, int]
+) -> None:
+    async def story(crawl: Crawl) -> None:
+        first = await crawl.start(0)
+        other = Player(crawl.addresses, 1, epoch=7)
+        await other.meet(first, numbered)
+        await until(lambda: first.peers.is_settled)
+        first.frontier.add([Discovered("http://a.test/")])
+        first.commit()
+        assert first.frontier.numbered == (1, 1)
+        other.close()
+
+    tell(story)
+    hosts, urls = numbered
+    assert caplog.messages == [f"shard 1 tells of numbers that no shard gives out: {hosts} hosts, {urls} URLs"]
+
+
 def test_what_was_sent_but_not_committed_is_sent_again_to_the_next_life(tell: Callable[..., None]) -> None:
     async def story(crawl: Crawl) -> None:
         first, second = await crawl.start(0), await crawl.start(1)
@@ -647,9 +685,9 @@ class Player:
                     self._received = number
                     self._heard += messages
 
-    async def meet(self, shard: Shard) -> Any:
+    async def meet(self, shard: Shard, numbered: tuple[int, int] = (0, 0)) -> Any:
         self.to_epoch = shard.frontier.epoch
-        self.say(Hello((0, 0), (0, 0)))
+        self.say(Hello((0, 0), (0, 0), numbered=numbered))
         _, cursor, *rest = await self.hear(lambda message: message[0] == 3)
         return tuple(cursor), *rest
 

@@ -34,6 +34,8 @@ class Peer:
     """The messages between its epoch and this shard's."""
     has_met: bool = False
     """Whether its hello to this shard's epoch has been received."""
+    has_told: bool = False
+    """Whether any life of it has told which numbers earlier lives of this shard had given out."""
     told_at: float = float("-inf")
     """When something was last sent to it."""
 

@@ -20,6 +20,7 @@ from rdfspider.crawl.messages import LinksTo
 from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.address_clocks import AddressClocks, Grant, Order, Revoke
+from rdfspider.frontier.keys import UrlIds
 from rdfspider.frontier.outbox import Cursor
 from rdfspider.places.keys import ProcessKeys
 from rdfspider.run.peers.admission import GRANT_MARGIN_S, AddressGate
@@ -278,14 +279,23 @@ class Peers:
         if not peer.has_met:
             peer.has_met = True
             self._pass_on(self._clocks.hear(source, hello.held))
-        if self._frontier.leave_out(*hello.numbered):
-            _log.warning("shard %d was put back to an older copy, as shard %d knows", self._shard, source)
+        # Before its first hello it got no links of this life. What a later hello adds, this life has said itself.
+        if not peer.has_told:
+            peer.has_told = True
+            self._leave_out(source, *hello.numbered)
         is_behind = hello.received < self._frontier.outbox.freed(source)
         if is_behind or hello.lacks:
             self._handlers.tell_again(source, hello.received, is_behind)
         peer.delivery.resume(hello.received, hello.durable)
         self._deliver(source, peer)
         self._handlers.wake()
+
+    def _leave_out(self, source: int, hosts: int, urls: int) -> None:
+        """Give out no numbers that a lost state of this shard has given out, as a peer says."""
+        if not UrlIds(len(self._peers) + 1).could_give(hosts, urls):
+            _log.warning("shard %d tells of numbers that no shard gives out: %d hosts, %d URLs", source, hosts, urls)
+        elif self._frontier.leave_out(hosts, urls):
+            _log.warning("shard %d was put back to an older copy, as shard %d knows", self._shard, source)
 
     def _take(self, source: int, message: PeerMessage) -> None:
         match message:
