@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rdfspider.backup.objects import Objects
-from rdfspider.backup.pace import CpuMeter, Pace
+from rdfspider.backup.pace import CpuMeter, Limits, Pace
 
 
 def burn(seconds: float) -> None:
@@ -17,7 +17,7 @@ def burn(seconds: float) -> None:
 
 
 def test_a_share_of_the_processor_is_kept() -> None:
-    pace = Pace(cpu_share=0.5)
+    pace = Pace(Limits(cpu_share=0.5))
     pace.begin()
     begun, used = time.monotonic(), time.thread_time()
     for _ in range(5):
@@ -27,12 +27,24 @@ def test_a_share_of_the_processor_is_kept() -> None:
 
 
 def test_a_number_of_bytes_a_second_is_kept() -> None:
-    pace = Pace(bytes_s=10_000)
+    pace = Pace(Limits(bytes_s=10_000))
     pace.begin()
     begun = time.monotonic()
     for _ in range(4):
         pace.wait(500)
     assert time.monotonic() - begun >= 0.19
+
+
+def test_those_who_send_at_once_share_the_limits(tmp_path: Path) -> None:
+    limits = Limits(bytes_s=10_000)
+    pace = Pace(limits)
+    with limits.share(), limits.share():
+        pace.begin()
+        begun = time.monotonic()
+        for _ in range(4):
+            pace.wait(250)
+        assert time.monotonic() - begun >= 0.19
+    assert limits.senders == 1
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system does not tell the processor time of other threads")

@@ -1,6 +1,7 @@
 """What is sent of a member's state, what stays in the store, and who may write there."""
 
 import os
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -13,16 +14,17 @@ from rdfspider.backup.manifests import (
     SupersededError,
     begin_epoch,
     find_newest,
+    list_epochs,
     list_places,
     manifest_key,
     write_manifest,
 )
 from rdfspider.backup.objects import Objects
-from rdfspider.backup.pace import Pace, StoppedError
+from rdfspider.backup.pace import Limits, Pace, StoppedError
 from rdfspider.backup.restoration import restore_member
 from rdfspider.backup.shipment import PART_BYTES, Shipper, Snapshot, StoredPart, plan_parts
 from rdfspider.backup.verification import VerifiedBackup, verify_backup
-from rdfspider.errors import UnreadableError
+from rdfspider.errors import AwayError, UnreadableError
 
 __all__ = ["place", "s3_server"]  # fixtures
 
@@ -150,6 +152,59 @@ def test_an_earlier_life_writes_nothing_that_counts(place: str, member: Member) 
     assert [found.epoch for found in list_places(objects, MEMBER)] == [2, 2]
 
 
+def test_a_folder_where_nothing_is_mounted_is_not_taken_for_the_store(tmp_path: Path, member: Member) -> None:
+    store, away = tmp_path / "objects", tmp_path / "away"
+    objects = Objects(str(store))
+    shipper = Shipper(objects, MEMBER, begin_epoch(objects, MEMBER, 1))
+    shipper.ship(member.take())
+    store.rename(away)
+    member.grow(300)
+    for _ in range(2):
+        store.mkdir(exist_ok=True)
+        with pytest.raises(AwayError, match="is a disk not mounted"):
+            shipper.ship(member.take())
+        assert not list(store.iterdir())
+    store.rmdir()
+    with pytest.raises(AwayError):
+        shipper.ship(member.take())
+    assert not store.exists()
+    away.rename(store)
+    shipper.ship(member.take())
+    assert is_restored(objects, member, tmp_path / "restored")
+
+
+def test_what_went_to_a_folder_where_nothing_was_mounted_is_sent_again(tmp_path: Path, member: Member) -> None:
+    store, away = tmp_path / "objects", tmp_path / "away"
+    objects = Objects(str(store))
+    unmounts = Unmounting(store, away)
+    shipper = Shipper(objects, MEMBER, begin_epoch(objects, MEMBER, 1), unmounts)
+    shipper.ship(member.take())
+    unmounts.is_due = True
+    member.write("000002.sst", os.urandom(1000))
+    member.grow(300)
+    with pytest.raises(AwayError):
+        shipper.ship(member.take())
+    shutil.rmtree(store)
+    away.rename(store)
+    shipper.ship(member.take())
+    assert find_faults(objects) == []
+    assert is_restored(objects, member, tmp_path / "restored")
+
+
+class Unmounting(Pace):
+    """Takes the store away in the midst of a shipment."""
+
+    def __init__(self, store: Path, away: Path) -> None:
+        super().__init__()
+        self.store, self.away, self.is_due = store, away, False
+
+    def wait(self, sent_bytes: int) -> None:
+        if self.is_due:
+            self.is_due = False
+            self.store.rename(self.away)
+        super().wait(sent_bytes)
+
+
 def test_a_manifest_is_written_once(place: str, member: Member) -> None:
     objects = Objects(place)
     manifest = Shipper(objects, MEMBER, 1).ship(member.take())
@@ -162,6 +217,15 @@ def test_a_manifest_is_written_once(place: str, member: Member) -> None:
 def test_epochs_are_given_once(place: str) -> None:
     objects = Objects(place)
     assert [begin_epoch(objects, MEMBER, least) for least in (1, 1, 7, 3)] == [1, 2, 7, 8]
+
+
+def test_names_that_are_no_epochs_are_ignored(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    objects = Objects(str(tmp_path / "objects"))
+    for name in ("9" * 30, str(2**32 - 2**24 + 1), "²", "٣", "-1", "x"):
+        objects.create(f"{MEMBER}/epochs/{name}", b"")
+    assert [begin_epoch(objects, MEMBER, 1) for _ in range(2)] == [1, 2]
+    assert sorted(list_epochs(objects, MEMBER)) == [1, 2]
+    assert len(caplog.messages) == 6
 
 
 @pytest.mark.parametrize("damage", ["changed", "cut", "removed"])
@@ -209,7 +273,7 @@ def test_parts_are_joined_as_they_become_many() -> None:
 
 def test_a_shipment_can_be_stopped(tmp_path: Path, member: Member) -> None:
     objects = Objects(str(tmp_path / "objects"))
-    pace = Pace(bytes_s=1)
+    pace = Pace(Limits(bytes_s=1))
     pace.stop()
     with pytest.raises(StoppedError):
         Shipper(objects, MEMBER, 1, pace).ship(member.take())

@@ -1,15 +1,21 @@
 """Shards that come back from a store: what the mark in their folder is for."""
 
+import subprocess
+import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from rdfspider.backup.manifests import name_shard
+from rdfspider.backup.manifests import HEAD, name_shard
 from rdfspider.backup.objects import Objects
 from rdfspider.backup.shipment import Shipper, Snapshot
-from rdfspider.crawl.folder import RESTORED, shard_folder
+from rdfspider.config import Config
+from rdfspider.crawl.folder import RESTORED, frontier_folder, shard_folder
 from rdfspider.crawl.lives import begin_life, lost_before
-from rdfspider.run.backups import restore_shard
+from rdfspider.errors import InUseError, UnreadableError
+from rdfspider.places.records import STATE, PlaceRecord, State, write_place
+from rdfspider.run.backups import backup_crawl, restore_crawl, restore_shard
 
 
 def test_a_restored_shard_is_known_as_one_until_that_is_written_down(tmp_path: Path) -> None:
@@ -31,3 +37,49 @@ def test_a_restored_shard_is_known_as_one_until_that_is_written_down(tmp_path: P
     assert not mark.exists()
     # From now on, the record says it.
     assert begin_life(folder, 0).heard.generation == life.heard.generation
+
+
+@pytest.mark.parametrize("is_sent_so", [False, True])
+@pytest.mark.parametrize("body", [b"[run\n", b"\xff\xfe", b"run = 3\n", b"[run]\n", b"crawl = 1\nrun = 3\n"])
+def test_settings_that_are_damaged_are_told_and_make_no_crawl(tmp_path: Path, body: bytes, is_sent_so: bool) -> None:
+    settings, store = tmp_path / "crawl.toml", tmp_path / "store"
+    settings.write_bytes(body if is_sent_so else b"[fixed]\nshards = 1\n")
+    manifest = Shipper(Objects(str(store)), HEAD, 1).ship(Snapshot(1.0, files={"crawl.toml": settings}))
+    if not is_sent_so:
+        (store / manifest.files["crawl.toml"].key).write_bytes(body)
+    with pytest.raises(UnreadableError, match=r"crawl\.toml"):
+        restore_crawl(str(store), tmp_path / "new")
+    assert not (tmp_path / "new" / "crawl.toml").exists()
+
+
+HOLDER = """
+import sys
+from pathlib import Path
+from rdfspider.config import Config
+from rdfspider.domains import Domains, bundled_suffix_list
+from rdfspider.frontier.frontier import Frontier
+frontier = Frontier(Path(sys.argv[1]), Config(), Domains(bundled_suffix_list(), 1), 0)
+frontier.commit()
+print(flush=True)
+sys.stdin.read()
+frontier.close()
+"""
+
+
+def test_a_shard_that_a_process_still_uses_is_not_taken_for_one_at_rest(tmp_path: Path) -> None:
+    """As one in a place, of which the lock of the crawl's folder says nothing."""
+    place, folder = tmp_path / "place", tmp_path / "crawl"
+    state = place / "one"
+    state.mkdir(parents=True)
+    (state / STATE).write_bytes(msgspec.json.encode(State("c", 0, 1)))
+    shard_folder(folder, 0).mkdir(parents=True)
+    write_place(folder, 0, PlaceRecord("c", "127.0.0.1", str(place), "", ""))
+    frontier = frontier_folder(state, 0)
+    command = [sys.executable, "-c", HOLDER, str(frontier)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout
+        holder.stdout.readline()
+        with pytest.raises(InUseError, match="in use by another process"):
+            backup_crawl(folder, Config(), str(tmp_path / "store"))
+        holder.communicate()
+    assert backup_crawl(folder, Config(), str(tmp_path / "store")).shards == 1

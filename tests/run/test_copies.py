@@ -1,13 +1,25 @@
 """Copies of a running crawl that a user asks for: who is asked, what is told, and what they leave alone."""
 
 import asyncio
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from loopback import run_loop
-from rdfspider.backup.manifests import HEAD, begin_epoch, find_newest, list_epochs, list_members, name_shard
+from rdfspider.backup.manifests import (
+    HEAD,
+    begin_epoch,
+    find_newest,
+    list_epochs,
+    list_members,
+    list_places,
+    name_shard,
+)
 from rdfspider.backup.objects import Objects
+from rdfspider.backup.pace import Limits
 from rdfspider.backup.shipment import Shipper, Snapshot
 from rdfspider.config import BackupConfig, Config, CrawlConfig
 from rdfspider.crawl.budgets import EndReason
@@ -82,14 +94,50 @@ def test_what_a_shard_cannot_send_is_told_and_another_copy_may_begin(tmp_path: P
     assert answer.message == "the crawl ends before the copy is complete; try again when it has ended"
 
 
+def test_shards_that_arrive_later_are_not_asked_for_a_copy_that_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    coordinator, copies = make_copies(tmp_path)
+
+    def is_asked(epoch: int) -> bool:
+        messages = [message for _, message in coordinator.receive(Arrival(0, epoch, 0, 0))]
+        return any(isinstance(message, Control) and message.command == ControlCommand.COPY for message in messages)
+
+    copies.answer(make_command(tmp_path / "store"))
+    copies.look()
+    assert is_asked(2)
+    beat(coordinator, 1, CopyState("one", problem="the store is away"))
+    copies.look()
+    assert not is_asked(3)
+    # Nobody asks how it stands.
+    copies.answer(make_command(tmp_path / "store", "two"))
+    assert is_asked(4)
+    monkeypatch.setattr("rdfspider.run.copies._PATIENCE_S", -1.0)
+    copies.look()
+    assert not is_asked(5)
+    copies.answer(make_command(tmp_path / "store", "two"))
+    assert is_asked(6)
+
+
+def test_a_shard_that_stays_away_ends_the_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    coordinator, copies = make_copies(tmp_path)
+    coordinator.note_exit(1)
+    copies.answer(make_command(tmp_path / "store"))
+    assert copies.answer(make_command(tmp_path / "store"))[0].is_done
+    monkeypatch.setattr("rdfspider.run.copies._AWAY_S", 0.0)
+    answer = copies.answer(make_command(tmp_path / "store"))[0]
+    assert (answer.is_done, answer.message) == (False, "shard 1 has been away for 0 seconds; try again when it is back")
+
+
 class Member:
     """A member with one file, its own backup, and copies of it."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / "file"
         self.file.write_bytes(bytes(1000))
-        self.own_store, self.safe = folder / "own", 0
+        self.own_store, self.safe, self.take_now = folder / "own", 0, self.take_file
         config = BackupConfig(url=str(self.own_store))
+        begin_epoch(Objects(config.url), HEAD, 1)
         epoch = begin_epoch(Objects(config.url), MEMBER, 7)
         self.own = Shipping(config, MEMBER, self.take, epoch=epoch, on_shipped=lambda inbox: self.count())
         self.copies = MemberCopies(config, MEMBER, self.take, lambda: None, self.own)
@@ -98,6 +146,9 @@ class Member:
         self.safe += 1
 
     async def take(self) -> Snapshot:
+        return await self.take_now()
+
+    async def take_file(self) -> Snapshot:
         return Snapshot(taken=1.0, generation=(7, 3), files={"a.sst": self.file})
 
     async def copy(self, url: Path, ticket: str) -> CopyState:
@@ -119,6 +170,83 @@ def test_a_copy_to_the_own_store_is_a_shipment_by_whatever_name(has_shipped: boo
         assert (list_epochs(Objects(str(member.own_store)), MEMBER), member.safe) == ([7], 1 + has_shipped)
 
     run_loop(run())
+
+
+@pytest.mark.parametrize("has_shipped", [False, True])
+def test_a_copy_of_the_own_store_is_another_store(has_shipped: bool, tmp_path: Path) -> None:
+    async def run() -> None:
+        member = Member(tmp_path)
+        if has_shipped:
+            await member.own.ship()
+        shutil.copytree(member.own_store, tmp_path / "other")
+        state = await member.copy(tmp_path / "other", "one")
+        assert (state.is_done, member.safe) == (True, int(has_shipped))
+        assert list_epochs(Objects(str(tmp_path / "other")), MEMBER) == [7, 8]
+        assert not list(tmp_path.rglob("probes/*"))
+        assert len(list_places(Objects(str(member.own_store)), MEMBER)) == has_shipped
+
+    run_loop(run())
+
+
+def test_a_copy_needs_the_own_store_only_where_it_may_be_that(tmp_path: Path) -> None:
+    async def run() -> None:
+        member = Member(tmp_path)
+        member.own_store.rename(tmp_path / "away")
+        assert (await member.copy(tmp_path / "other", "one")).is_done
+        state = await member.copy(tmp_path / "away", "two")
+        assert "no such folder" in state.problem
+        assert list_epochs(Objects(str(tmp_path / "away")), MEMBER) == [7]
+
+    run_loop(run())
+
+
+def test_a_shipment_that_a_copy_has_begun_does_not_outlive_the_backup(tmp_path: Path) -> None:
+    async def run() -> None:
+        member = Member(tmp_path)
+        taking, ended = asyncio.Event(), list[str]()
+
+        async def take() -> Snapshot:
+            taking.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append("taken")
+            raise AssertionError
+
+        member.take_now = take
+        member.copies.begin("one", str(member.own_store))
+        await taking.wait()
+        await member.copies.finish()
+        assert not ended
+        await member.own.finish(0.01)
+        assert ended == ["taken"]
+
+    run_loop(run())
+
+
+def test_a_copy_shares_the_limits_of_the_own_backup(tmp_path: Path) -> None:
+    async def run() -> None:
+        member = Member(tmp_path)
+        member.own.limits = limits = CountingLimits()
+        with limits.share():
+            assert (await member.copy(tmp_path / "other", "one")).is_done
+        assert limits.counts == [1, 2]
+
+    run_loop(run())
+
+
+class CountingLimits(Limits):
+    """Notes how many send when another one begins."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: list[int] = []
+
+    @contextmanager
+    def share(self) -> Iterator[None]:
+        with super().share():
+            self.counts.append(self.senders)
+            yield
 
 
 def test_a_copy_elsewhere_makes_nothing_safe_and_no_later_state_is_replaced(tmp_path: Path) -> None:

@@ -61,6 +61,9 @@ def test_a_store_that_is_away_ends_no_crawl(tmp_path: Path) -> None:
     async def story() -> None:
         watch = asyncio.create_task(watch_successor(str(store), 1, look_s=0.01))
         shutil.rmtree(store)
+        await asyncio.sleep(0.1)
+        # It may be that of a disk which is not mounted.
+        assert not store.exists()
         store.write_text("no folder")
         await asyncio.sleep(0.1)
         assert not watch.done()

@@ -7,13 +7,15 @@ import msgspec
 import pytest
 
 from loopback import run_loop
-from rdfspider.backup.manifests import SupersededError, begin_epoch, find_newest, name_shard
+from rdfspider.backup.manifests import HEAD, SupersededError, begin_epoch, find_newest, name_shard
 from rdfspider.backup.objects import Objects
 from rdfspider.backup.restoration import restore_member
 from rdfspider.backup.shipment import Snapshot
 from rdfspider.config import BackupConfig, Config
 from rdfspider.domains import Domains, bundled_suffix_list
+from rdfspider.errors import AwayError
 from rdfspider.frontier.frontier import Frontier
+from rdfspider.run.backups import claim_epoch
 from rdfspider.run.shipping import ShardSnapshots, Shipping, ship_shard
 
 MEMBER = name_shard(0)
@@ -22,6 +24,13 @@ COUNT = "count"
 
 def open_frontier(folder: Path) -> Frontier:
     return Frontier(folder / "frontier", Config(), Domains(bundled_suffix_list(), 1), 0)
+
+
+def make_store(folder: Path) -> Objects:
+    """A store in which a crawl has begun."""
+    objects = Objects(str(folder))
+    begin_epoch(objects, HEAD, 1)
+    return objects
 
 
 def read_count(folder: Path) -> int:
@@ -36,6 +45,7 @@ def test_a_copy_is_a_state_between_two_commits(tmp_path: Path) -> None:
     """The lengths of the segments in a manifest are those that the restored frontier has."""
     folder, store = tmp_path / "shard", tmp_path / "store"
     (folder / "warc").mkdir(parents=True)
+    objects = make_store(store)
     frontier = open_frontier(folder)
     committed: list[int] = [0]
     segment = folder / "warc" / "shard-000-facts-000001.warc.gz"
@@ -59,7 +69,6 @@ def test_a_copy_is_a_state_between_two_commits(tmp_path: Path) -> None:
         loop.cancel()
 
     run_loop(run())
-    objects = Objects(str(store))
     manifest = restore_member(objects, MEMBER, tmp_path / "restored")
     frontier.close()
     assert manifest is not None
@@ -69,6 +78,7 @@ def test_a_copy_is_a_state_between_two_commits(tmp_path: Path) -> None:
 def test_what_is_sent_last_is_all_and_a_checkpoint_is_removed(tmp_path: Path) -> None:
     folder, store = tmp_path / "shard", tmp_path / "store"
     folder.mkdir()
+    objects = make_store(store)
     frontier = open_frontier(folder)
 
     async def run() -> Shipping:
@@ -84,13 +94,14 @@ def test_what_is_sent_last_is_all_and_a_checkpoint_is_removed(tmp_path: Path) ->
     frontier.close()
     assert (shipping.state.problem, shipping.state.taken > 0) == ("", True)
     assert not (folder / "checkpoint").exists()
-    assert restore_member(Objects(str(store)), MEMBER, tmp_path / "restored")
+    assert restore_member(objects, MEMBER, tmp_path / "restored")
     assert read_count(tmp_path / "restored") == 7
 
 
 def test_a_store_that_fails_is_told_and_what_arrived_is_not_sent_again(tmp_path: Path) -> None:
     store, file = tmp_path / "store", tmp_path / "file"
     file.write_bytes(bytes(1000))
+    make_store(store)
     has_failed: list[bool] = []
 
     async def take() -> Snapshot:
@@ -116,7 +127,7 @@ def test_a_store_that_fails_is_told_and_what_arrived_is_not_sent_again(tmp_path:
 
 
 def test_a_life_that_is_over_learns_it_from_the_store(tmp_path: Path) -> None:
-    objects = Objects(str(tmp_path / "store"))
+    objects = make_store(tmp_path / "store")
     epoch = begin_epoch(objects, MEMBER, 1)
 
     async def take() -> Snapshot:
@@ -135,3 +146,27 @@ def test_a_life_that_is_over_learns_it_from_the_store(tmp_path: Path) -> None:
     newest = find_newest(objects, MEMBER)
     assert newest is not None
     assert newest.epoch == epoch
+
+
+def test_nothing_is_sent_to_a_store_in_which_no_crawl_has_begun(tmp_path: Path) -> None:
+    """Such as the folder of a disk that is not mounted."""
+    store, safe = tmp_path / "store", list[object]()
+
+    async def take() -> Snapshot:
+        return Snapshot(taken=1.0)
+
+    async def run() -> None:
+        shipping = Shipping(BackupConfig(url=str(store)), MEMBER, take, epoch=2, on_shipped=safe.append)
+        for problem in ("no such folder", "is a disk not mounted"):
+            with pytest.raises(AwayError, match=problem):
+                await shipping.ship()
+            assert claim_epoch(str(store), 0, 3) == 3
+            store.mkdir(exist_ok=True)
+        assert not list(store.iterdir())
+        assert not safe
+        make_store(store)
+        assert claim_epoch(str(store), 0, 2) == 2
+        await shipping.ship()
+        assert len(safe) == 1
+
+    run_loop(run())

@@ -5,21 +5,30 @@ later epochs before it relies on it. So of two lives that overlap, either the la
 one learns that it is over, and tells nobody that anything is safe.
 """
 
+import logging
 import re
-from collections.abc import Iterable, Iterator
+import secrets
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 import msgspec
 from msgspec import Struct
 
 from rdfspider.backup.objects import Objects
-from rdfspider.errors import OtherVersionError, UnreadableError, UsageError
+from rdfspider.errors import AwayError, OtherVersionError, UnreadableError, UsageError
+
+_log = logging.getLogger(__name__)
 
 HEAD = "head"
 """The member with the crawl's small files."""
 VERSION = 1
 """The version of the layout; manifests with another one are refused."""
 _MANIFEST = re.compile(r"(\d+)-(\d+)\.json")
+_EPOCH = re.compile(r"[0-9]{1,10}")
+# Epochs are stored in 32 bits; the rest is room for those that come. Without a record they begin at the seconds since 1970.
+_MAX_EPOCH = 2**32 - 2**24
+_SHOWN_CHARS = 100
 _SHARD = re.compile(r"shards/(\d+)/manifests/")
 
 Cursor = tuple[int, int]
@@ -28,6 +37,10 @@ Cursor = tuple[int, int]
 
 class SupersededError(UsageError):
     """A later life of the member has begun, so this one must end."""
+
+
+class OtherStoreError(AwayError):
+    """What answers is not the store that was used before, as where a disk is not mounted."""
 
 
 class StoredFile(Struct, frozen=True):
@@ -156,18 +169,14 @@ def begin_epoch(objects: Objects, member: str, least: int) -> int:
     return epoch
 
 
-def is_same_store(own: Objects, other: Objects, member: str) -> bool:
-    """Whether two URLs lead to one store, by what it has of a member: the newest manifest of the other is also one of the own, or
-    neither has any, and they know of the same epochs. AwayError if one does not answer."""
-    places = list_places(other, member)
-    if not places:
-        epochs = list_epochs(other, member)
-        return bool(epochs) and not list_places(own, member) and epochs == list_epochs(own, member)
-    key = manifest_key(member, places[-1])
+def is_same_store(own: Objects, other: Objects) -> bool:
+    """Whether two URLs lead to one store: what is written by one is found by the other. AwayError if one does not answer."""
+    key = f"probes/{secrets.token_hex(16)}"
+    other.create(key, b"")
     try:
-        return own.read(key) == other.read(key)
-    except UnreadableError:
-        return False
+        return own.measure(key) is not None
+    finally:
+        other.delete([key])
 
 
 def note_epoch(objects: Objects, member: str, epoch: int) -> None:
@@ -178,15 +187,36 @@ def note_epoch(objects: Objects, member: str, epoch: int) -> None:
 
 
 def check_epoch(objects: Objects, member: str, epoch: int) -> None:
-    """Raise SupersededError if a life with a later epoch has begun."""
-    if max(list_epochs(objects, member), default=0) > epoch:
+    """Raise SupersededError if a life with a later epoch has begun, OtherStoreError if the store does not know this one."""
+    epochs = list_epochs(objects, member)
+    if max(epochs, default=0) > epoch:
         raise _tell_superseded(objects, member)
+    if epoch not in epochs:
+        raise OtherStoreError(f"{objects.url} knows nothing of epoch {epoch} of {member}; is a disk not mounted?")
 
 
-def list_epochs(objects: Objects, member: str) -> Iterable[int]:
+def check_head(objects: Objects) -> None:
+    """Raise OtherStoreError if the store does not know the crawl, whose head begins there before its shards."""
+    if not list_epochs(objects, HEAD):
+        raise OtherStoreError(f"{objects.url} knows nothing of the crawl; is a disk not mounted?")
+
+
+def list_epochs(objects: Objects, member: str) -> list[int]:
     """List the epochs that were given to a member."""
-    names = (entry.key.rpartition("/")[2] for entry in objects.list(f"{member}/epochs/"))
-    return [int(name) for name in names if name.isdecimal()]
+    epochs = []
+    for entry in objects.list(f"{member}/epochs/"):
+        name = entry.key.rpartition("/")[2]
+        if _EPOCH.fullmatch(name) and int(name) <= _MAX_EPOCH:
+            epochs.append(int(name))
+        else:
+            _warn_of(objects.url, entry.key)
+    return epochs
+
+
+@lru_cache(maxsize=64)
+def _warn_of(url: str, key: str) -> None:
+    """Say once that a key is none of ours: epochs are listed every few seconds."""
+    _log.warning("%s: %s is not the epoch of any life, and is ignored", url, key[:_SHOWN_CHARS])
 
 
 def _tell_superseded(objects: Objects, member: str) -> SupersededError:

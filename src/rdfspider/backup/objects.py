@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from rdfspider.disk import sync_folder
-from rdfspider.errors import AwayError, UnreadableError, UsageError
+from rdfspider.errors import AwayError, UnreadableError
 
 # Objects that are longer than this are sent in parts of this size; S3 takes ten thousand of them.
 _PART_BYTES = 8 * 1024 * 1024
@@ -44,7 +44,7 @@ class Objects:
     """The objects below one URL."""
 
     def __init__(self, url: str, *, creates: bool = True) -> None:
-        """`creates` makes a folder that is not there; without it, that is a UsageError."""
+        """`creates` makes a folder that is not there; without it, that is an AwayError."""
         # Imported here, because most crawls have no backup.
         from obstore.store import LocalStore, from_url
 
@@ -52,7 +52,7 @@ class Objects:
         self._folder = None if is_service(url) else Path(url)
         if self._folder is not None:
             if not (creates or self._folder.is_dir()):
-                raise UsageError(f"{url}: there is no such folder")
+                raise AwayError(f"{url}: there is no such folder")
             self._store: Any = self._ask(lambda: LocalStore(url, mkdir=True))
         else:
             is_plain = any(os.environ.get(name, "").startswith("http://") for name in _ENDPOINTS)

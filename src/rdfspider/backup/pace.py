@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 # The threads of obstore, which encrypt and copy what is sent; nothing else in our processes has threads of this name.
@@ -17,12 +17,37 @@ class StoppedError(Exception):
     """The shipment was told to end."""
 
 
-class Pace:
-    """Keeps one thread, with those that send for it, below a number of bytes a second and a share of a core; 0 is no limit."""
+class Limits:
+    """A number of bytes a second and a share of a core, in equal parts for all that send at once; 0 is no limit."""
 
     def __init__(self, bytes_s: float = 0, cpu_share: float = 0) -> None:
-        self._bytes_s = bytes_s
-        self._cpu_share = cpu_share
+        self.bytes_s = bytes_s
+        self.cpu_share = cpu_share
+        self._senders = 0
+        self._lock = threading.Lock()
+
+    @property
+    def senders(self) -> int:
+        """How many send now, at least one."""
+        return max(self._senders, 1)
+
+    @contextmanager
+    def share(self) -> Iterator[None]:
+        """Count as a sender meanwhile."""
+        with self._lock:
+            self._senders += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._senders -= 1
+
+
+class Pace:
+    """Keeps one thread, with those that send for it, below its part of the limits."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
         self._meter = CpuMeter()
         self._stop = threading.Event()
         self._due = 0.0
@@ -31,17 +56,19 @@ class Pace:
     def begin(self) -> None:
         """Count processor time from now on."""
         self._due = self._measured = time.monotonic()
-        if self._cpu_share:
+        if self._limits.cpu_share:
             self._meter.measure()
 
     def wait(self, sent_bytes: int) -> None:
         """Wait until these bytes, and the processor time since the last call, are within the limits; StoppedError if the
         shipment is to end."""
-        wanted_s = sent_bytes / self._bytes_s if self._bytes_s else 0.0
+        limits = self._limits
+        wanted_s = sent_bytes / limits.bytes_s if limits.bytes_s else 0.0
         now = time.monotonic()
-        if self._cpu_share and now > self._measured + _MEASURED_S:
+        if limits.cpu_share and now > self._measured + _MEASURED_S:
             self._measured = now
-            wanted_s = max(wanted_s, self._meter.measure() / self._cpu_share)
+            wanted_s = max(wanted_s, self._meter.measure() / limits.cpu_share)
+        wanted_s *= limits.senders
         # What was not used is not saved up, or a pause would be followed by a burst.
         self._due = max(self._due + wanted_s, now - wanted_s)
         if self._stop.wait(max(self._due - now, 0.0)):

@@ -15,6 +15,7 @@ from rdfspider.backup.manifests import (
     VERSION,
     Cursor,
     Manifest,
+    OtherStoreError,
     StoredFile,
     StoredPart,
     SupersededError,
@@ -69,6 +70,8 @@ class Shipper:
         self._pace = pace or Pace()
         self._kept: list[Manifest] | None = None
         """The newest manifests, the newest last; None before the first shipment."""
+        self._is_noted = False
+        """Whether the store has known the epoch."""
         self._number = 0
         self._known: dict[tuple[str, int], str] = {}
         """The keys of objects that are in the store, by digest and size."""
@@ -85,6 +88,17 @@ class Shipper:
         """Send what is new, then the manifest, and remove what no manifest needs any more. AwayError if the store does not
         answer: the next call goes on with what has arrived. SupersededError if a later life has begun."""
         self._pace.begin()
+        try:
+            return self._ship(snapshot)
+        except OtherStoreError:
+            # What was sent meanwhile may be there instead.
+            self._forget()
+            raise
+
+    def _ship(self, snapshot: Snapshot) -> Manifest:
+        if self._is_noted:
+            # Before anything is sent: a folder where nothing is mounted takes everything.
+            check_epoch(self._objects, self._member, self._epoch)
         if self._kept is None:
             self._kept = self._begin()
         self._number += 1
@@ -112,7 +126,9 @@ class Shipper:
     def _begin(self) -> list[Manifest]:
         """Learn what the store has; remove what an interrupted shipment left there."""
         objects, member = self._objects, self._member
-        note_epoch(objects, member, self._epoch)
+        if not self._is_noted:
+            note_epoch(objects, member, self._epoch)
+            self._is_noted = True
         places = list_places(objects, member)
         self._number = max((place.number for place in places if place.epoch == self._epoch), default=0)
         kept, is_sound = [], True
@@ -136,6 +152,11 @@ class Shipper:
         if kept:
             self._learn(kept[-1], found)
         return kept
+
+    def _forget(self) -> None:
+        self._kept = None
+        for known in (self._known, self._sent, self._parts, self._checked):
+            known.clear()
 
     def _learn(self, newest: Manifest, found: Mapping[str, int]) -> None:
         """Take over what is in the store with its right size; the rest is sent again."""

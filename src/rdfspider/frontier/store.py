@@ -4,6 +4,7 @@ Puts and deletes are invisible until `write`, except through an `Overlay`. A wri
 dies. Another process can read the tables meanwhile (`StoreReader`). This is the only module that imports rocksdict.
 """
 
+import fcntl
 import shutil
 import tempfile
 import time
@@ -369,6 +370,18 @@ def is_disk_error(error: BaseException) -> bool:
 def has_store(folder: Path) -> bool:
     """Whether a folder contains tables, or what is left of them."""
     return any(file.suffix == ".sst" or file.name.startswith(_DESCRIPTIONS) for file in _list_files(folder))
+
+
+def check_at_rest(folder: Path) -> None:
+    """Raise InUseError if another process has the tables open to write. Not for a process that has them open itself, as it would
+    lose its lock."""
+    try:
+        with (folder / "LOCK").open("r+b") as file:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return
+    except BlockingIOError:
+        raise InUseError(f"{folder} is in use by another process") from None
 
 
 def _open_view(folder: Path, notes: Path, tables: Sequence[str], is_used: bool) -> Rdict:

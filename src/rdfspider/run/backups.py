@@ -15,6 +15,7 @@ from rdfspider.backup.manifests import (
     HEAD,
     Manifest,
     begin_epoch,
+    check_head,
     find_newest,
     list_members,
     list_places,
@@ -43,9 +44,9 @@ from rdfspider.crawl.messages import Command, CommandAnswer, CommandName
 from rdfspider.crawl.settings import FILE, FIXED, Asked, ask_flags, read_file
 from rdfspider.crawl.status import FILE as STATUS
 from rdfspider.disk import sync_folder, write_atomically
-from rdfspider.errors import AwayError, UsageError
+from rdfspider.errors import AwayError, UnreadableError, UsageError
 from rdfspider.frontier.reader import FrontierReader
-from rdfspider.frontier.store import has_store
+from rdfspider.frontier.store import check_at_rest, has_store
 from rdfspider.places.client import describe_place
 from rdfspider.places.records import find_state, read_place
 from rdfspider.run.runners.runner import ShardOrder
@@ -62,6 +63,8 @@ _PASSING = ("LOCK", "LOG")
 _HEAD_NAME = "settings and seeds"
 # How often a running crawl is asked whether a copy is complete.
 _POLL_S = 0.3
+# How often it is said what is still waited for.
+_TOLD_S = 60.0
 
 
 class BackupReport(NamedTuple):
@@ -85,7 +88,7 @@ def backup_crawl(
     folder: Path, config: Config, url: str, on_progress: Callable[[str], None] = lambda line: None
 ) -> BackupReport:
     """Send the state of a crawl that does not run to a store. SupersededError if the store has a later state, AwayError if a
-    shard is in a place that is not here."""
+    shard is in a place that is not here, InUseError if a process still uses one."""
     objects = Objects(url)
     with hold_folder(folder, "backup"):
         # All are looked for before anything is sent.
@@ -112,11 +115,15 @@ def backup_running(
     """Have a running crawl send its state to a store, and wait for it; `tell` sends it a command, and raises what it answers if
     it cannot carry it out."""
     command = Command(CommandName.BACKUP, to=url, ticket=secrets.token_hex(8))
-    told = ""
+    told, told_at = "", 0.0
     while (answer := tell(command)).waiting:
+        now = time.monotonic()
         if answer.waiting[0] != told:
-            told = answer.waiting[0]
+            told, told_at = answer.waiting[0], now
             on_progress(told)
+        elif now > told_at + _TOLD_S:
+            told_at = now
+            on_progress(f"{', '.join(answer.waiting)}: not complete yet")
         time.sleep(_POLL_S)
     return BackupReport(answer.count, answer.bytes, answer.sent_bytes)
 
@@ -129,6 +136,8 @@ def _find_root(folder: Path, number: int) -> Path:
     root = find_state(Path(place.folder), place.crawl, number)
     if root is None:
         raise AwayError(f"shard {number} is away: it is in {describe_place(place)}")
+    # The lock of the crawl's folder says nothing of processes in places.
+    check_at_rest(frontier_folder(root, number))
     return root
 
 
@@ -191,8 +200,10 @@ def restore_crawl(
         if head is None or FILE not in head.files:
             raise UsageError(f"{url}: the backup has no {FILE}")
         total = measure(head)
-        settings = objects.read(head.files[FILE].key).decode()
-        has_places = bool(tomllib.loads(settings).get("run", {}).get("places"))
+        # Not under its name yet: with that, it is a crawl.
+        settings = folder / f"{FILE}.coming"
+        restore_file(objects, head.files[FILE], settings)
+        shards, has_places = _read_settings(settings, url)
         for member in members:
             # One that came before an interruption is complete.
             is_there = (folder / member / RESTORED).exists() or (keeps_places and has_places)
@@ -200,15 +211,24 @@ def restore_crawl(
                 on_progress(member.replace("shards/", "shard "))
                 manifest = restore_shard(objects, folder, int(member.rpartition("/")[2]))
                 total += measure(manifest) if manifest else 0
-        restore_file(objects, head.files[FILE], folder / FILE)
+        settings.replace(folder / FILE)
+        sync_folder(folder)
         if has_places and not keeps_places:
             change_settings(folder, ask_flags({"run.places": []}))
         # Shards that have sent nothing yet begin again.
-        shards = int(read_file(folder)[FIXED]["shards"])
         for number in range(shards):
             shard_folder(folder, number).mkdir(parents=True, exist_ok=True)
         (folder / RESTORING).unlink()
         return BackupReport(shards, total)
+
+
+def _read_settings(path: Path, url: str) -> tuple[int, bool]:
+    """Read how many shards a crawl has, and whether they are in places; UnreadableError if its settings are none."""
+    try:
+        settings = tomllib.loads(path.read_text("utf-8"))
+        return int(settings[FIXED]["shards"]), bool(settings.get("run", {}).get("places"))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UnreadableError(f"{url}: {FILE} in the backup is not that of a crawl ({error!r})") from error
 
 
 def restore_shard(objects: Objects, folder: Path, number: int) -> Manifest | None:
@@ -254,7 +274,8 @@ def recover_shard(order: ShardOrder) -> ShardOrder:
     url, number = order.config.backup.url, order.number
     is_gone = not has_store(frontier_folder(order.folder, number))
     try:
-        objects = Objects(url)
+        objects = Objects(url, creates=False)
+        check_head(objects)
         newest = find_newest(objects, name_shard(number))
         if newest is None or not (is_gone or _is_older(order, newest)):
             return _note_restored(order)
@@ -284,7 +305,9 @@ def claim_epoch(url: str, number: int, least: int) -> int:
     """Let the store give a life of a shard its epoch. While the store is away, the shard takes the next one that is known here,
     and tells the store before it sends anything."""
     try:
-        return begin_epoch(Objects(url), name_shard(number), least)
+        objects = Objects(url, creates=False)
+        check_head(objects)
+        return begin_epoch(objects, name_shard(number), least)
     except AwayError as error:
         _log.warning("shard %d begins an epoch that its backup has not given: %s", number, error)
         return least

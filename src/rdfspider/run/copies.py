@@ -28,6 +28,8 @@ _log = logging.getLogger(__name__)
 
 # Whoever has asked for a copy, and does not ask how it stands for so long, has given up.
 _PATIENCE_S = 10.0
+# A shard that has died is back before that, unless something is wrong.
+_AWAY_S = 60.0
 
 
 class MemberCopies:
@@ -94,8 +96,9 @@ class MemberCopies:
     async def _ship(self, url: str) -> Shipped:
         if self._own is not None and await run_in_thread(lambda: self._is_own(url)):
             # The crawl's own backup goes on with it, whatever becomes of this copy.
-            return await asyncio.shield(asyncio.ensure_future(self._own.ship()))
-        self._shipping = Shipping(replace(self._config, url=url), self._member, self._take, release=self._release)
+            return await self._own.ship_apart()
+        config, limits = replace(self._config, url=url), self._own.limits if self._own else None
+        self._shipping = Shipping(config, self._member, self._take, release=self._release, limits=limits)
         try:
             return await self._shipping.ship()
         finally:
@@ -119,6 +122,10 @@ class CrawlCopies:
         """Those that have ended, also if the shard has died since."""
         self._ticket, self._url, self._asked = "", "", 0.0
         """Of the last copy, and when it was asked for."""
+        self._present: dict[int, float] = {}
+        """When each shard was seen last."""
+        self._away = ""
+        """What is said of a shard that was waited for in vain."""
 
     def answer(self, command: Command) -> tuple[CommandAnswer, Outgoing]:
         """Begin a copy, or tell how it stands."""
@@ -129,29 +136,41 @@ class CrawlCopies:
         self.look()
         now = time.monotonic()
         if command.ticket == self._ticket:
-            self._asked = now
-            return self._tell(), []
+            # If nobody has asked for so long, shards that have arrived meanwhile know nothing of it.
+            is_late, self._asked = now > self._asked + _PATIENCE_S, now
+            is_open = len(self._shards) < len(self._numbers) and not self._find_problem()
+            return self._tell(), self._order_copies() if is_late and is_open else []
         if self._ticket and self._list_waiting() and now < self._asked + _PATIENCE_S:
             return CommandAnswer(False, f"a copy to {self._url} is under way"), []
         self._ticket, self._url, self._asked, self._shards = command.ticket, command.to, now, {}
-        change = Control(ControlCommand.COPY, command.ticket, additions=(command.to,))
-        return self._tell(), self._coordinator.announce(change)
+        self._present, self._away = dict.fromkeys(self._numbers, now), ""
+        return self._tell(), self._order_copies()
 
     def look(self) -> None:
-        """Note which shards are done. The small files come last, as they make shards a crawl."""
+        """Note which shards are done. The small files come last, as they make shards a crawl. Shards that arrive later are not
+        asked when the copy is complete, cannot be completed, or is given up."""
         if not self._ticket:
             return
+        now = time.monotonic()
         for shard, beat in self._coordinator.beats.items():
             if (copy := beat.copy) is not None and copy.ticket == self._ticket and (copy.is_done or copy.problem):
                 self._shards[shard] = copy
-        if len(self._shards) == len(self._numbers):
+        self._present |= dict.fromkeys(self._coordinator.present, now)
+        for shard in self._numbers:
+            if shard not in self._shards and now > self._present[shard] + _AWAY_S:
+                self._away = f"shard {shard} has been away for {_AWAY_S:.0f} seconds; try again when it is back"
+        is_sent = len(self._shards) == len(self._numbers)
+        if is_sent or self._find_problem() or now > self._asked + _PATIENCE_S:
             self._coordinator.withdraw(ControlCommand.COPY)
-            if all(copy.is_done for copy in self._shards.values()):
-                self._head.begin(self._ticket, self._url)
+        if is_sent and not self._find_problem():
+            self._head.begin(self._ticket, self._url)
 
     async def finish(self) -> None:
         """End what is under way."""
         await self._head.finish()
+
+    def _order_copies(self) -> Outgoing:
+        return self._coordinator.announce(Control(ControlCommand.COPY, self._ticket, additions=(self._url,)))
 
     def _list_waiting(self) -> tuple[str, ...]:
         """What is not sent yet; nothing if something cannot be."""
@@ -167,6 +186,8 @@ class CrawlCopies:
         head = self._head.state
         if head is not None and head.ticket == self._ticket and head.problem:
             problems.append(head.problem)
+        if self._away:
+            problems.append(self._away)
         return problems[0] if problems else ""
 
     def _tell(self) -> CommandAnswer:

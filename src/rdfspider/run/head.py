@@ -53,7 +53,7 @@ async def watch_successor(url: str, epoch: int, look_s: float = _LOOK_S) -> None
     while True:
         await asyncio.sleep(look_s)
         try:
-            await run_in_thread(lambda: check_epoch(Objects(url), HEAD, epoch))
+            await run_in_thread(lambda: check_epoch(Objects(url, creates=False), HEAD, epoch))
         except AwayError as error:
             _log.debug("whether the crawl goes on elsewhere is not known: %s", error)
         except SupersededError:

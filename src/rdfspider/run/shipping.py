@@ -17,13 +17,13 @@ from rdfspider.backup.manifests import (
     Cursor,
     Manifest,
     SupersededError,
+    check_head,
     is_same_store,
-    list_places,
+    list_epochs,
     name_shard,
-    read_manifest,
 )
 from rdfspider.backup.objects import Objects
-from rdfspider.backup.pace import Pace, StoppedError
+from rdfspider.backup.pace import Limits, Pace, StoppedError
 from rdfspider.backup.shipment import Shipper, Snapshot, begin_shipper
 from rdfspider.config import BackupConfig
 from rdfspider.crawl.messages import BackupState
@@ -58,23 +58,27 @@ class Shipping:
         epoch: int = 0,
         on_shipped: Callable[[Mapping[int, Cursor]], None] = lambda inbox: None,
         release: Callable[[], None] = lambda: None,
+        limits: Limits | None = None,
     ) -> None:
         """`take` takes the present state, and `release`, which runs in a thread, is called when it is no longer needed;
         `on_shipped` is called with what other shards have sent, when it is safe in the store. Without an epoch, the store gives
-        one at the first shipment."""
+        one at the first shipment. `limits` are those of another Shipping, if it shares them."""
         self._config = config
         self._member = member
         self._take = take
         self._epoch = epoch
         self._on_shipped = on_shipped
         self._release = release
-        self._pace = Pace(config.max_bytes_s, config.cpu_share)
+        self.limits = limits or Limits(config.max_bytes_s, config.cpu_share)
+        self._pace = Pace(self.limits)
         self._shipper: Shipper | None = None
         self._shipped: Manifest | None = None
         self._problem = ""
         self._pause_s = 0.0
         self._finishing = asyncio.Event()
         self._loop: asyncio.Task[None] | None = None
+        self._asked: set[asyncio.Task[Shipped]] = set()
+        """Shipments that somebody has asked for."""
         self._turn = asyncio.Lock()
         """Held during a shipment."""
 
@@ -90,7 +94,7 @@ class Shipping:
         return self._loop
 
     async def finish(self, limit_s: float) -> None:
-        """Send the last state, if that takes no longer than this."""
+        """Send the last state, if that takes no longer than this. The frontier may be closed then."""
         self._finishing.set()
         try:
             async with asyncio.timeout(limit_s):
@@ -100,6 +104,10 @@ class Shipping:
         except TimeoutError:
             self.stop()
             self._complain("the last pages did not reach it in time")
+        finally:
+            for task in self._asked:
+                task.cancel()
+            await asyncio.gather(*self._asked, return_exceptions=True)
 
     async def _run(self) -> None:
         while not self._finishing.is_set():
@@ -107,6 +115,13 @@ class Shipping:
             wait_s = min(self._config.every_s, _RETRY_S) if self._problem else self._config.every_s
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._finishing.wait(), wait_s)
+
+    async def ship_apart(self) -> Shipped:
+        """Like `ship`, for somebody who may give up waiting: the shipment goes on then, until the backup is finished."""
+        task = asyncio.create_task(self.ship())
+        self._asked.add(task)
+        task.add_done_callback(self._asked.discard)
+        return await asyncio.shield(task)
 
     async def ship(self) -> Shipped:
         """Send the present state at once. AwayError if the store does not answer, SupersededError if it has a later state,
@@ -127,12 +142,13 @@ class Shipping:
         if url == self._config.url:
             return True
         other = Objects(url)
-        while (shipped := self._shipped) is not None:
-            if shipped.place in list_places(other, self._member):
-                return read_manifest(other, self._member, shipped.place) == shipped
-            if shipped is self._shipped:
-                return False
-        return is_same_store(Objects(self._config.url), other, self._member)
+        try:
+            return is_same_store(Objects(self._config.url, creates=False), other)
+        except AwayError:
+            # If only the own store is away, this is another one, unless it has what the own one would have.
+            if self._epoch in list_epochs(other, self._member):
+                raise
+            return False
 
     def stop(self) -> None:
         """End a shipment that is under way."""
@@ -156,12 +172,15 @@ class Shipping:
     def _send(self, snapshot: Snapshot) -> Manifest:
         try:
             if self._shipper is None:
-                objects = Objects(self._config.url)
+                objects = Objects(self._config.url, creates=not self._epoch)
                 if self._epoch:
+                    if self._member != HEAD:
+                        check_head(objects)
                     self._shipper = Shipper(objects, self._member, self._epoch, self._pace)
                 else:
                     self._shipper = begin_shipper(objects, self._member, snapshot.generation, self._pace)
-            return self._shipper.ship(snapshot)
+            with self.limits.share():
+                return self._shipper.ship(snapshot)
         finally:
             self._release()
 
