@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -84,29 +85,60 @@ def _try(ask: Callable[[], object]) -> object:
         return False
 
 
-@pytest.fixture(scope="module")
-def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
-    folder = tmp_path_factory.mktemp("questions") / "crawl"
-    site, fetched, is_over = make_web(), set[int](), threading.Event()
+class Lives:
+    """Runs the crawl, and another one where a test that needs it running comes after those that have ended it: workers share out
+    the tests of a module in any order."""
 
-    def answer(host: str, path: str, headers: Mapping[str, str]) -> Answer:
-        if host != "slow.test" or not path[1:].isdecimal():
-            return site(host, path, headers)
-        number = int(path[1:])
-        fetched.add(number)
-        links = [] if is_over.is_set() else [f"/{number + 1}"]
-        return make_worded(f"http://slow.test/{number}", f"slowly{number}", links)
+    def __init__(self, make_folder: Callable[[str], Path]) -> None:
+        self._make_folder = make_folder
+        self._resources = ExitStack()
+        self._live: Live | None = None
 
-    with Web(answer) as web:
+    def find(self) -> Live:
+        if self._live is None or self._live.is_over.is_set():
+            self.close()
+            self._live = self._begin()
+        return self._live
+
+    def close(self) -> None:
+        self._resources.close()
+
+    def _begin(self) -> Live:
+        folder = self._make_folder("questions") / "crawl"
+        site, fetched, is_over = make_web(), set[int](), threading.Event()
+
+        def answer(host: str, path: str, headers: Mapping[str, str]) -> Answer:
+            if host != "slow.test" or not path[1:].isdecimal():
+                return site(host, path, headers)
+            number = int(path[1:])
+            fetched.add(number)
+            links = [] if is_over.is_set() else [f"/{number + 1}"]
+            return make_worded(f"http://slow.test/{number}", f"slowly{number}", links)
+
+        web = self._resources.enter_context(Web(answer))
         flags = ["http://start.test/", "http://slow.test/0", "--scope", "any", "--delay", DELAY_S, "--shards", 2]
-        with Crawling(folder, *flags, *web.resolve({"*.test": "127.0.0.1"}), **SETTINGS) as crawling:
-            assert crawling.wait_until((folder / "crawl.toml").exists)
-            yield Live(folder, crawling, Crawl.open(folder), fetched, is_over)
+        crawling = self._resources.enter_context(
+            Crawling(folder, *flags, *web.resolve({"*.test": "127.0.0.1"}), **SETTINGS)
+        )
+        assert crawling.wait_until((folder / "crawl.toml").exists)
+        return Live(folder, crawling, Crawl.open(folder), fetched, is_over)
 
 
 @pytest.fixture(scope="module")
-def ended(live: Live) -> Crawl:
+def lives(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lives]:
+    with closing(Lives(tmp_path_factory.mktemp)) as lives:
+        yield lives
+
+
+@pytest.fixture
+def live(lives: Lives) -> Live:
+    return lives.find()
+
+
+@pytest.fixture(scope="module")
+def ended(lives: Lives) -> Crawl:
     """The same crawl, when it has ended and everything is indexed."""
+    live = lives.find()
     live.end()
     return Crawl.open(live.folder)
 
