@@ -299,5 +299,6 @@ def test_two_crawls_cannot_go_on_from_one_backup(site: Site, tmp_path: Path) -> 
         are_second = ["second.example" in exchange.headers["user-agent"] for exchange in exchanges]
         assert any(are_second)
         assert are_second == sorted(are_second)
+        assert check_politeness(web.log, DELAY_S, IP_DELAY_S) == []
     check_complete(elsewhere, site)
     assert run_line("verify", "--backup", store).returncode == 0
