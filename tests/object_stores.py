@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from google_store import GoogleServer
 from ports import find_free_ports, wait_for_ports
 
 BUCKET = "bucket"
@@ -148,16 +149,25 @@ def azure_server() -> Iterator[AzureServer]:
         server.close()
 
 
+@pytest.fixture(scope="module")
+def google_server() -> Iterator[GoogleServer]:
+    server = GoogleServer()
+    try:
+        yield server
+    finally:
+        server.close()
+
+
 @pytest.fixture(params=["folder", "s3"])
 def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The URL of an empty place for objects."""
     if request.param == "folder":
         return str(tmp_path / "objects")
-    server: S3Server | AzureServer = request.getfixturevalue(f"{request.param}_server")
+    server: S3Server | AzureServer | GoogleServer = request.getfixturevalue(f"{request.param}_server")
     for name, value in server.environment.items():
         monkeypatch.setenv(name, value)
     return server.url(tmp_path.name)
 
 
-every_place = pytest.mark.parametrize("place", ["folder", "s3", "azure"], indirect=True)
-"""Runs a test also with Azure, if its emulator is there."""
+every_place = pytest.mark.parametrize("place", ["folder", "s3", "google", "azure"], indirect=True)
+"""Runs a test also with a server that speaks as Google's does, and with Azure's emulator, if that is there."""

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from object_stores import S3Server, azure_server, every_place, place, s3_server
+from object_stores import S3Server, azure_server, every_place, google_server, place, s3_server
 from ports import find_free_ports
 from rdfspider.backup.objects import Objects
 from rdfspider.errors import AwayError, UnreadableError, UsageError
 
-__all__ = ["azure_server", "place", "s3_server"]  # fixtures
+__all__ = ["azure_server", "google_server", "place", "s3_server"]  # fixtures
 
 MB = 1024 * 1024
 

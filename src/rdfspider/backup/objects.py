@@ -26,7 +26,11 @@ _DELETED_AT_ONCE = 1000
 _TIMEOUTS = {"connect_timeout": "10s", "read_timeout": "60s", "timeout": "10m"}
 _RETRIES: Any = {"max_retries": 3, "retry_timeout": timedelta(seconds=30)}
 # Where users name a server of their own; one that they name without TLS is asked without.
-_ENDPOINTS = ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT", "AZURE_ENDPOINT", "AZURE_STORAGE_ENDPOINT")
+_ENDPOINTS = (
+    *("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT"),
+    *("AZURE_ENDPOINT", "AZURE_STORAGE_ENDPOINT"),
+    "GOOGLE_BASE_URL",
+)
 _CREDENTIALS = re.compile("credential|accesskey|unauthenticated|forbidden|denied|metadata", re.IGNORECASE)
 _MAX_REASON_CHARS = 200
 
