@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from rdfspider import Crawl
 from web import Site, Web, crawl, make_site
@@ -13,6 +14,15 @@ from web import Site, Web, crawl, make_site
 HOSTS = ["www.site0.test", "www.site1.test", "www.site2.test", "www.site3.test"]
 PAGES = 40
 SEED = f"http://{HOSTS[0]}/"
+
+
+class Sound(NamedTuple):
+    """A crawl that has ended, its web, and what it found. Tests leave it as it is, and damage copies."""
+
+    folder: Path
+    web: Web
+    site: Site
+    quads: set[str]
 
 
 def _largest(pattern: str) -> Callable[[Path], Path]:
@@ -62,13 +72,14 @@ KINDS: dict[str, Callable[[bytes], bytes | None]] = {
 """What happens to a file."""
 
 ALL = [(file, kind) for file in FILES for kind in KINDS]
-_IS_WHOLE = bool(int(os.environ.get("TEST_DAMAGES", 0)))
+IS_WHOLE = bool(int(os.environ.get("TEST_DAMAGES", 0)))
+"""Whether all damages are asked for."""
 _SEED = int(os.environ.get("TEST_SEED", 1))
 
 
 def choose_damages(purpose: str, count: int) -> list[tuple[str, str]]:
     """So many damages of one file, from a seed; all if that is asked for."""
-    return ALL if _IS_WHOLE else random.Random(f"{purpose} {_SEED}").sample(ALL, count)
+    return ALL if IS_WHOLE else random.Random(f"{purpose} {_SEED}").sample(ALL, count)
 
 
 def damage(folder: Path, file: str, kind: str) -> Path:

@@ -2,9 +2,7 @@
 
 import logging
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from tests.repair.damages import (
@@ -12,9 +10,9 @@ from tests.repair.damages import (
     KINDS,
     PAGES,
     SEED,
+    Sound,
     choose_damages,
     copy_crawl,
-    crawled,
     damage,
     read_quads,
     resolve_all,
@@ -24,7 +22,7 @@ from command_line import run_line
 from rdfspider import Crawl
 from rdfspider.errors import UsageError
 from serving import serve
-from web import Crawling, Web
+from web import Crawling
 
 QUESTIONS: dict[str, list[str]] = {
     "status": [],
@@ -51,30 +49,14 @@ HARMLESS = {("index version", "cut"), ("index status", "deleted"), ("history", "
 """A version without its line end, and files that need not be there."""
 
 
-class Sound(NamedTuple):
-    """A crawl that has ended, its web, and what it found."""
-
-    folder: Path
-    web: Web
-    quads: set[str]
-    rows: str
+@pytest.fixture(scope="module")
+def rows(sound: Sound) -> str:
+    return run_line("query", QUERY, "--dir", sound.folder).stdout
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sound]:
-    folder = tmp_path_factory.mktemp("sound") / "crawl"
-    with crawled(folder) as (web, _):
-        yield Sound(folder, web, read_quads(folder), run_line("query", QUERY, "--dir", folder).stdout)
-
-
-@pytest.fixture(scope="module")
-def sound(found: Sound) -> Path:
-    return found.folder
-
-
-@pytest.fixture(scope="module")
-def answers(sound: Path) -> dict[str, str]:
-    return {name: ask(sound, name)[1] for name in QUESTIONS}
+def answers(sound: Sound) -> dict[str, str]:
+    return {name: ask(sound.folder, name)[1] for name in QUESTIONS}
 
 
 def ask(folder: Path, name: str) -> tuple[int, str, str]:
@@ -85,20 +67,20 @@ def ask(folder: Path, name: str) -> tuple[int, str, str]:
     return done.returncode, "\n".join(sorted(lines)).replace(str(folder), ""), done.stderr
 
 
-def test_a_sound_crawl_is_sound(sound: Path) -> None:
+def test_a_sound_crawl_is_sound(sound: Sound) -> None:
     for flags in ([], ["--deep"]):
-        done = run_line("verify", *flags, "--dir", sound)
+        done = run_line("verify", *flags, "--dir", sound.folder)
         assert (done.returncode, done.stdout) == (0, ""), done.stdout
-    assert run_line("doctor", "--dir", sound).returncode == 0
-    assert run_line("stats", "--dir", sound).stdout.startswith(f"pages {PAGES} ")
+    assert run_line("doctor", "--dir", sound.folder).returncode == 0
+    assert run_line("stats", "--dir", sound.folder).stdout.startswith(f"pages {PAGES} ")
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("file", FILES)
 def test_each_command_answers_as_before_or_says_what_helps(
-    sound: Path, answers: dict[str, str], tmp_path: Path, file: str, kind: str
+    sound: Sound, answers: dict[str, str], tmp_path: Path, file: str, kind: str
 ) -> None:
-    folder = copy_crawl(sound, tmp_path)
+    folder = copy_crawl(sound.folder, tmp_path)
     damage(folder, file, kind)
     for name in QUESTIONS:
         code, answer, told = ask(folder, name)
@@ -114,12 +96,14 @@ def test_each_command_answers_as_before_or_says_what_helps(
 
 
 @pytest.mark.parametrize(("file", "kind"), choose_damages("query", 10))
-def test_sparql_answers_as_before_or_says_what_helps(found: Sound, tmp_path: Path, file: str, kind: str) -> None:
-    folder = copy_crawl(found.folder, tmp_path)
+def test_sparql_answers_as_before_or_says_what_helps(
+    sound: Sound, rows: str, tmp_path: Path, file: str, kind: str
+) -> None:
+    folder = copy_crawl(sound.folder, tmp_path)
     damage(folder, file, kind)
     done = run_line("query", QUERY, "--dir", folder)
     if done.returncode == 0:
-        assert done.stdout == found.rows
+        assert done.stdout == rows
     else:
         assert "`rdfspider " in done.stderr
         assert len(done.stderr.splitlines()) == 1
@@ -127,9 +111,9 @@ def test_sparql_answers_as_before_or_says_what_helps(found: Sound, tmp_path: Pat
 
 @pytest.mark.parametrize(("file", "kind"), choose_damages("serve", 12))
 def test_the_site_shows_pages_or_says_why_not(
-    found: Sound, tmp_path: Path, caplog: pytest.LogCaptureFixture, file: str, kind: str
+    sound: Sound, tmp_path: Path, caplog: pytest.LogCaptureFixture, file: str, kind: str
 ) -> None:
-    folder = copy_crawl(found.folder, tmp_path)
+    folder = copy_crawl(sound.folder, tmp_path)
     damage(folder, file, kind)
     try:
         crawl = Crawl.open(folder)
@@ -148,41 +132,41 @@ def test_the_site_shows_pages_or_says_why_not(
 
 
 @pytest.mark.parametrize(("file", "kind"), choose_damages("index", 12))
-def test_an_index_is_brought_up_to_date_or_says_what_helps(found: Sound, tmp_path: Path, file: str, kind: str) -> None:
-    folder = copy_crawl(found.folder, tmp_path)
+def test_an_index_is_brought_up_to_date_or_says_what_helps(sound: Sound, tmp_path: Path, file: str, kind: str) -> None:
+    folder = copy_crawl(sound.folder, tmp_path)
     damage(folder, file, kind)
     done = run_line("index", "--dir", folder)
-    check_change(found, folder, done.returncode, done.stderr)
+    check_change(sound, folder, done.returncode, done.stderr)
 
 
 @pytest.mark.parametrize(("file", "kind"), choose_damages("import", 4))
 def test_an_import_goes_on_or_says_what_helps(
-    found: Sound, tmp_path: Path, capfd: pytest.CaptureFixture[str], file: str, kind: str
+    sound: Sound, tmp_path: Path, capfd: pytest.CaptureFixture[str], file: str, kind: str
 ) -> None:
-    folder = copy_crawl(found.folder, tmp_path)
+    folder = copy_crawl(sound.folder, tmp_path)
     damage(folder, file, kind)
-    done = run_line("import", *found.folder.glob("shards/*/warc/*-pages-*"), "--dir", folder)
+    done = run_line("import", *sound.folder.glob("shards/*/warc/*-pages-*"), "--dir", folder)
     # What its processes say comes first.
-    check_change(found, folder, done.returncode, capfd.readouterr().err + done.stderr)
+    check_change(sound, folder, done.returncode, capfd.readouterr().err + done.stderr)
 
 
 @pytest.mark.parametrize(("file", "kind"), choose_damages("crawl", 4))
-def test_a_crawl_goes_on_or_says_what_helps(found: Sound, tmp_path: Path, file: str, kind: str) -> None:
-    folder = copy_crawl(found.folder, tmp_path)
+def test_a_crawl_goes_on_or_says_what_helps(sound: Sound, tmp_path: Path, file: str, kind: str) -> None:
+    folder = copy_crawl(sound.folder, tmp_path)
     damage(folder, file, kind)
     # A lost setting has its default, and none of these may lead out of this machine.
-    flags = ["--scope", "any", "--delay", 0, *resolve_all(found.web)]
+    flags = ["--scope", "any", "--delay", 0, *resolve_all(sound.web)]
     with Crawling(folder, SEED, *flags, index_enabled="true") as crawling:
         code = crawling.wait()
-        check_change(found, folder, code, crawling.stderr())
+        check_change(sound, folder, code, crawling.stderr())
 
 
-def check_change(found: Sound, folder: Path, code: int, told: str) -> None:
+def check_change(sound: Sound, folder: Path, code: int, told: str) -> None:
     """Check that a command that changes a damaged crawl has everything in the end, or says what helps."""
     assert "Traceback" not in told
     assert code in (0, 1, 2)
     if code == 0:
-        assert read_quads(folder) == found.quads or "`rdfspider " in told
+        assert read_quads(folder) == sound.quads or "`rdfspider " in told
     else:
         assert told.splitlines()[-1].startswith("rdfspider: ")
         assert "`rdfspider " in told, f"it does not say what helps: {told}"

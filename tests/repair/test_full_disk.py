@@ -13,18 +13,18 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from tests.commands.test_serve import fetch, find_port
-from tests.repair.damages import HOSTS, SEED, copy_crawl, crawled, damage, read_quads, resolve_all
+from tests.repair.damages import HOSTS, SEED, Sound, copy_crawl, damage, read_quads, resolve_all
 
 from command_line import run_line
 from disks import leave_room, mount_disk
 from waiting import PATIENCE_S, wait_until
-from web import Crawling, Site, Web, check_archives, crawl, read_outcomes
+from web import Crawling, check_archives, crawl, read_outcomes
 
 CASES = int(os.environ.get("TEST_FULL_DISKS", 1))
 """How many sizes each command is tried with."""
@@ -39,24 +39,6 @@ class Room(NamedTuple):
 
     free_bytes: int
     free_files: int
-
-
-class Master(NamedTuple):
-    """A crawl that has ended, its web, and what it found."""
-
-    folder: Path
-    web: Web
-    site: Site
-    quads: set[str]
-    archives: list[Path]
-
-
-@pytest.fixture(scope="module")
-def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Master]:
-    folder = tmp_path_factory.mktemp("master") / "crawl"
-    with crawled(folder) as (web, site):
-        archives = sorted(folder.glob("shards/*/warc/*-pages-*"))
-        yield Master(folder, web, site, read_quads(folder), archives)
 
 
 @pytest.fixture(autouse=True)
@@ -78,18 +60,18 @@ def list_rooms(name: str, most_bytes: int, most_files: int = 0) -> list[Room]:
     return [*(Room(size, 10_000) for size in sizes), *(Room(DISK_BYTES // 2, number) for number in few)]
 
 
-def copy_unindexed(master: Master, disk: Path) -> None:
-    shutil.rmtree(copy_crawl(master.folder, disk) / "index")
+def copy_unindexed(sound: Sound, disk: Path) -> None:
+    shutil.rmtree(copy_crawl(sound.folder, disk) / "index")
 
 
-def copy_damaged(master: Master, disk: Path) -> None:
-    folder = copy_crawl(master.folder, disk)
+def copy_damaged(sound: Sound, disk: Path) -> None:
+    folder = copy_crawl(sound.folder, disk)
     for file, kind in {"facts": "flipped", "quads": "garbage", "seeds": "deleted", "lengths": "garbage"}.items():
         damage(folder, file, kind)
 
 
-def copy_without_frontier(master: Master, disk: Path) -> None:
-    folder = copy_crawl(master.folder, disk)
+def copy_without_frontier(sound: Sound, disk: Path) -> None:
+    folder = copy_crawl(sound.folder, disk)
     shutil.rmtree(folder / "shards/000/frontier")
     for file, kind in {"ledger": "flipped", "suffixes": "cut", "status": "garbage", "history": "garbage"}.items():
         damage(folder, file, kind)
@@ -100,7 +82,7 @@ class Scene(NamedTuple):
 
     line: tuple[str, ...]
     most_bytes: int
-    prepare: Callable[[Master, Path], object] = lambda master, disk: copy_crawl(master.folder, disk)
+    prepare: Callable[[Sound, Path], object] = lambda sound, disk: copy_crawl(sound.folder, disk)
     most_files: int = 2
 
 
@@ -131,12 +113,12 @@ class Ended(NamedTuple):
     told: str
 
 
-def run_there(disk: Path, master: Master, scene: Scene) -> Ended:
+def run_there(disk: Path, sound: Sound, scene: Scene) -> Ended:
     """Run a command of a scene on the disk; what its processes write to stderr counts, too."""
     line: list[object] = []
     for word in scene.line:
         if word == "ARCHIVES":
-            line += master.archives
+            line += sorted(sound.folder.glob("shards/*/warc/*-pages-*"))
         else:
             line.append(disk / word if word == "crawl" or word.startswith("all.") else word)
     with (disk.parent / "stderr").open("w+b") as errors:
@@ -182,7 +164,7 @@ def check_whole(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_a_command_ends_with_a_line_and_can_be_run_again(master: Master, tmp_path: Path, name: str) -> None:
+def test_a_command_ends_with_a_line_and_can_be_run_again(sound: Sound, tmp_path: Path, name: str) -> None:
     scene = SCENES[name]
     expected: tuple[set[str], set[str]] | None = None
     with mount_disk(tmp_path / "disk", DISK_BYTES) as disk:
@@ -190,11 +172,11 @@ def test_a_command_ends_with_a_line_and_can_be_run_again(master: Master, tmp_pat
             leave_room(disk, DISK_BYTES)
             for path in disk.iterdir():
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
-            scene.prepare(master, disk)
+            scene.prepare(sound, disk)
             if room is not None:
                 leave_room(disk, *room)
             try:
-                ended = run_there(disk, master, scene)
+                ended = run_there(disk, sound, scene)
                 check_end(ended)
                 leave_room(disk, DISK_BYTES)
                 if ended.code:
@@ -202,7 +184,7 @@ def test_a_command_ends_with_a_line_and_can_be_run_again(master: Master, tmp_pat
                     assert {path.name for path in disk.iterdir()} <= {"crawl"}, "a part of a file was left"
                     if "doctor" not in name and is_crawl(disk / "crawl"):
                         check_whole(disk / "crawl")
-                    again = run_there(disk, master, scene)
+                    again = run_there(disk, sound, scene)
                     assert again.code == 0, again.told
                 if is_crawl(disk / "crawl"):
                     check_whole(disk / "crawl")
@@ -214,9 +196,9 @@ def test_a_command_ends_with_a_line_and_can_be_run_again(master: Master, tmp_pat
                 raise
 
 
-def test_questions_need_no_room(master: Master, tmp_path: Path) -> None:
+def test_questions_need_no_room(sound: Sound, tmp_path: Path) -> None:
     with mount_disk(tmp_path / "disk", DISK_BYTES) as disk:
-        folder = copy_crawl(master.folder, disk)
+        folder = copy_crawl(sound.folder, disk)
         lines = (["status"], ["why", SEED], ["hosts"], ["search", "thing"], ["query", "ASK { ?s ?p ?o }"], ["stats"])
         for line in (*lines, ["entity", f"{SEED}#it"], ["export", "--output", "-"], ["verify", "--deep"]):
             for room in (Room(DISK_BYTES, 10_000), Room(0, 10_000), Room(DISK_BYTES, 0)):
@@ -226,9 +208,9 @@ def test_questions_need_no_room(master: Master, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_begun", [False, True])
-def test_a_crawl_waits_and_has_the_same_in_the_end(master: Master, tmp_path: Path, is_begun: bool) -> None:
+def test_a_crawl_waits_and_has_the_same_in_the_end(sound: Sound, tmp_path: Path, is_begun: bool) -> None:
     """One that is continued has a site beside it, which answers all the time."""
-    flags = [SEED, "--scope", "any", "--delay", 0, "--shards", 2, *resolve_all(master.web)]
+    flags = [SEED, "--scope", "any", "--delay", 0, "--shards", 2, *resolve_all(sound.web)]
     settings = {"run_min_free_bytes": 0, "index_enabled": "true"}
     if is_begun:
         crawl(tmp_path / "begun", *flags, **settings, crawl_pages=15)
@@ -246,8 +228,8 @@ def test_a_crawl_waits_and_has_the_same_in_the_end(master: Master, tmp_path: Pat
                         check_whole(folder)
                     crawl(folder, *flags, **settings, crawl_pages=0)
                 check_whole(folder)
-                assert read_quads(folder) == master.quads
-                assert {outcome.url for outcome in read_outcomes(folder)} == master.site.urls
+                assert read_quads(folder) == sound.quads
+                assert {outcome.url for outcome in read_outcomes(folder)} == sound.site.urls
                 check_archives(folder)
             except BaseException as error:
                 error.add_note(f"a crawl with {room}")
