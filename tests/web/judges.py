@@ -97,7 +97,9 @@ def _check_gaps(
         for exchange in exchanges:
             early_s = free - exchange.started
             if before is not None and early_s > TOLERANCE_S:
-                left = f", which the crawler left after {before.ended - before.started:.3f} s" if before.agent_left else ""
+                left = (
+                    f", which the crawler left after {before.ended - before.started:.3f} s" if before.agent_left else ""
+                )
                 wrong.append(f"{name}: {exchange.url} came {early_s:.3f} s too early after {before.url}{left}")
             free_after = exchange.ended + gap_s(exchange)
             if free_after > free:
