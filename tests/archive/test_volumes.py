@@ -168,7 +168,8 @@ def test_links_lead_to_the_segments(home: Path, folders: tuple[Path, Path]) -> N
     shard.write(3)
     shard.archive.flush()
     assert shard.file_of(PAGES).parent.name.startswith("my-crawl-000-")
-    assert shard.file_of(FACTS).parent == shard.file_of(PAGES).parent
+    # Both folders are on one disk, whose free space others change: segments may be in either.
+    assert shard.file_of(FACTS).parent.name == shard.file_of(PAGES).parent.name
     assert find_committed_length(home / PAGES) == shard.committed[PAGES] < (home / PAGES).stat().st_size
     assert [item.url for item in read_archive(home / PAGES) if isinstance(item, Page)] == [
         "http://example.org/1",
