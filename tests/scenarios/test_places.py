@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -327,3 +328,23 @@ def test_a_stopped_shard_that_goes_on_after_its_lease_asks_nobody(tmp_path: Path
     assert (0, 0) not in map(find_life, web.log[stopped_at[0] + 1 :])
     assert runner.lives[0].code == ShardExit.LEASE_OVER
     assert check_politeness(web.log, 0.2, 0.1) == []
+
+
+def test_a_run_whose_watcher_fails_ends_although_a_shard_does_not_answer(tmp_path: Path) -> None:
+    with Web(make_chain("a.test", 10_000)) as web:
+        crawl = make_crawl(tmp_path / "crawl", web, places=1, shards=1, seeds=["http://a.test/"])
+        runner = MovingRunner(tmp_path)
+
+        def fail(status: Status) -> None:
+            if status.totals.pages:
+                os.kill(runner.lives[0].pid, signal.SIGSTOP)
+                raise ValueError("mine")
+
+        began = time.monotonic()
+        with pytest.raises(ValueError, match="mine"):
+            run_crawl(tmp_path / "crawl", crawl.config, fail, runner)
+        # Else only the end of the shard's lease ends it, after a minute.
+        assert time.monotonic() < began + 45
+    status = Crawl.open(tmp_path / "crawl").status()
+    assert (status.state, status.reason) == ("stopped", "what watched it failed: mine")
+    assert len(runner.lives) == 1

@@ -338,6 +338,8 @@ class _Coordination:
         """End the crawl if the ticks fail, for example by an error in `on_progress`: the time limit depends on them."""
         if not ticks.cancelled() and (error := ticks.exception()):
             self._end_with(f"what watched it failed: {str(error) or type(error).__name__}")
+            # The ticks would have killed shards that do not end by themselves, such as one that does not answer.
+            asyncio.get_running_loop().call_later(_STOP_S, self._stop_supervisors)
 
     def _end_superseded(self, task: asyncio.Task[None]) -> None:
         """End the crawl at once if its backup says that it goes on elsewhere."""
