@@ -7,6 +7,7 @@ import pytest
 
 from command_line import run_line
 from object_stores import place, s3_server
+from rdfspider import Crawl
 from rdfspider.crawl.status import read_status
 from web import Site, Web, check_archives, check_once, crawl, make_site, read_outcomes, read_responses
 
@@ -123,3 +124,16 @@ def test_what_cannot_be_done_is_told_in_one_line(crawled: Path, tmp_path: Path) 
         "rdfspider: --to ftp://host/x: not allowed; it may be the path of a folder, or a URL"
     )
     assert run_line("verify").returncode == run_line("verify", "--dir", crawled, "--backup", store).returncode == 2
+
+
+def test_the_backup_of_another_crawl_is_not_replaced(crawled: Path, tmp_path: Path) -> None:
+    store, other = tmp_path / "store", tmp_path / "other"
+    assert run_line("backup", "--dir", crawled, "--to", store).returncode == 0
+    Crawl.create(other, "http://b.test/", contact="test@example.org")
+    before = (other / "crawl.toml").read_text()
+    refusal = f"rdfspider: {store} has the backup of another crawl; name another URL, or get that crawl with"
+    for command in (("backup", "--dir", other, "--to", store), ("crawl", "--dir", other, "--backup", store)):
+        refused = run_line(*command)
+        assert (refused.returncode, refused.stderr.startswith(refusal)) == (2, True), refused.stderr
+    assert (other / "crawl.toml").read_text() == before
+    assert len(list((store / "head" / "manifests").iterdir())) == 1

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import tomllib
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,12 @@ from rdfspider.crawl.folder import (
     change_settings,
     check_folder,
     hold_folder,
+    identify_crawl,
     is_in_use,
     load_domains,
     make_folder,
     read_seeds,
+    restore_settings,
     shard_folder,
 )
 from rdfspider.crawl.settings import Asked, load_config
@@ -81,6 +84,15 @@ def test_an_interrupted_creation_is_begun_again(folder: Path) -> None:
     text = (folder / "crawl.toml").read_text()
     assert text.startswith("# mine\n[fetch]\ncontact = 'me@example.org'\n")
     assert tomllib.loads(text)["crawl"] == {"pages": 5}
+
+
+def test_the_identity_stays_with_what_is_left_of_the_settings(folder: Path) -> None:
+    made, lines = identify_crawl(folder), (folder / "crawl.toml").read_text().splitlines()
+    fixed = [line for line in lines if "=" in line and not line.startswith("#")]
+    restore_settings(folder, ["[fixed]", *fixed], 1, "", datetime.now(UTC))
+    assert identify_crawl(folder) == made
+    restore_settings(folder, ["[fixed]", 'id = "no identity"'], 1, "", datetime.now(UTC))
+    assert identify_crawl(folder) not in (made, "no identity")
 
 
 def test_another_version_is_refused(folder: Path) -> None:

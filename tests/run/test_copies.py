@@ -23,6 +23,7 @@ from rdfspider.backup.pace import Limits
 from rdfspider.backup.shipment import Shipper, Snapshot
 from rdfspider.config import BackupConfig, Config, CrawlConfig
 from rdfspider.crawl.budgets import EndReason
+from rdfspider.crawl.folder import identify_crawl
 from rdfspider.crawl.messages import Beat, Command, CommandAnswer, CopyState
 from rdfspider.run.copies import CrawlCopies, MemberCopies
 from rdfspider.run.peers.coordinator import Coordinator
@@ -61,7 +62,7 @@ def test_shards_are_asked_and_the_small_files_come_last(tmp_path: Path) -> None:
         coordinator, copies = make_copies(tmp_path)
         store, objects = tmp_path / "store", Objects(str(tmp_path / "store"))
         answer, told = copies.answer(make_command(store))
-        order = Control(ControlCommand.COPY, "one", (str(store),))
+        order = Control(ControlCommand.COPY, "one", (str(store), identify_crawl(tmp_path)))
         assert told == [(0, order), (1, order)]
         assert answer.waiting == ("shard 0", "shard 1", "settings and seeds")
         assert copies.answer(make_command(store))[1] == []
@@ -151,8 +152,8 @@ class Member:
     async def take_file(self) -> Snapshot:
         return Snapshot(taken=1.0, generation=(7, 3), files={"a.sst": self.file})
 
-    async def copy(self, url: Path, ticket: str) -> CopyState:
-        self.copies.begin(ticket, str(url))
+    async def copy(self, url: Path, ticket: str, crawl: str = "ours") -> CopyState:
+        self.copies.begin(ticket, str(url), crawl)
         while (state := self.copies.state) is None or not (state.is_done or state.problem):
             await asyncio.sleep(0.001)
         return state
@@ -200,6 +201,17 @@ def test_a_copy_needs_the_own_store_only_where_it_may_be_that(tmp_path: Path) ->
     run_loop(run())
 
 
+def test_a_copy_does_not_replace_that_of_another_crawl(tmp_path: Path) -> None:
+    async def run() -> None:
+        member = Member(tmp_path)
+        assert (await member.copy(tmp_path / "other", "one")).is_done
+        state = await member.copy(tmp_path / "other", "two", crawl="theirs")
+        assert f"{tmp_path / 'other'} has the backup of another crawl" in state.problem
+        assert len(list_places(Objects(str(tmp_path / "other")), MEMBER)) == 1
+
+    run_loop(run())
+
+
 def test_a_shipment_that_a_copy_has_begun_does_not_outlive_the_backup(tmp_path: Path) -> None:
     async def run() -> None:
         member = Member(tmp_path)
@@ -214,7 +226,7 @@ def test_a_shipment_that_a_copy_has_begun_does_not_outlive_the_backup(tmp_path: 
             raise AssertionError
 
         member.take_now = take
-        member.copies.begin("one", str(member.own_store))
+        member.copies.begin("one", str(member.own_store), "ours")
         await taking.wait()
         await member.copies.finish()
         assert not ended

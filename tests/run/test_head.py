@@ -17,7 +17,7 @@ from rdfspider.run.head import find_earliest_start, lead, watch_successor
 
 
 def test_each_run_has_a_higher_epoch(tmp_path: Path) -> None:
-    assert [lead(tmp_path, "") for _ in range(3)] == [(1, False), (2, False), (3, False)]
+    assert [lead(tmp_path, "") for _ in range(3)] == [(1, False, True), (2, False, False), (3, False, False)]
     (tmp_path / "lives/head.json").unlink()
     assert lead(tmp_path, "").epoch > 1_000_000
 
@@ -25,21 +25,21 @@ def test_each_run_has_a_higher_epoch(tmp_path: Path) -> None:
 def test_of_two_machines_with_one_backup_the_earlier_one_learns_of_the_later(tmp_path: Path) -> None:
     first, second, store = tmp_path / "first", tmp_path / "second", str(tmp_path / "store")
     first.mkdir()
-    assert lead(first, store) == (1, False)
+    assert lead(first, store) == (1, False, True)
     shutil.copytree(first, second)
 
     async def story() -> None:
         watch = asyncio.create_task(watch_successor(store, 1, look_s=0.01))
         await asyncio.sleep(0.1)
         assert not watch.done()
-        assert lead(second, store) == (2, True)
+        assert lead(second, store) == (2, True, False)
         with pytest.raises(SupersededError, match="the crawl goes on elsewhere"):
             await watch
 
     asyncio.run(asyncio.wait_for(story(), 60))
     # Where the first one goes on again, the second may still lead, whatever is known here.
-    assert lead(first, store) == (3, True)
-    assert [lead(first, store), lead(second, store)] == [(4, False), (5, True)]
+    assert lead(first, store) == (3, True, False)
+    assert [lead(first, store), lead(second, store)] == [(4, False, False), (5, True, False)]
 
 
 def test_no_run_begins_without_an_epoch_of_the_store(tmp_path: Path) -> None:
@@ -109,4 +109,17 @@ def test_shards_start_when_those_of_a_run_that_was_killed_have_ended(
     write_status(tmp_path, Status(state=state, updated=90.0))
     with hold_folder(tmp_path):
         previous = read_status(tmp_path)
-        assert find_earliest_start(previous, 100.0, 15.0, may_overlap=may_overlap) == earliest
+        found = [
+            find_earliest_start(previous, 100.0, 15.0, is_first=is_first, may_overlap=may_overlap)
+            for is_first in (False, True)
+        ]
+        assert found == [earliest, earliest]
+
+
+def test_shards_of_a_new_crawl_start_at_once(tmp_path: Path) -> None:
+    with hold_folder(tmp_path):
+        life, previous = lead(tmp_path, ""), read_status(tmp_path)
+        assert find_earliest_start(previous, 100.0, 15.0, is_first=life.is_first, may_overlap=False) == 0.0
+        # The status of a run that was killed may be lost, or was not written yet.
+        assert not lead(tmp_path, "").is_first
+        assert find_earliest_start(previous, 100.0, 15.0, is_first=False, may_overlap=False) == 115.0

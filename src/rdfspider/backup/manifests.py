@@ -24,6 +24,7 @@ HEAD = "head"
 """The member with the crawl's small files."""
 VERSION = 1
 """The version of the layout; manifests with another one are refused."""
+_OWNER = "crawl"
 _MANIFEST = re.compile(r"(\d+)-(\d+)\.json")
 _EPOCH = re.compile(r"[0-9]{1,10}")
 # Epochs are stored in 32 bits; the rest is room for those that come. Without a record they begin at the seconds since 1970.
@@ -110,6 +111,15 @@ class Place(NamedTuple):
 def name_shard(number: int) -> str:
     """Return the member of a shard."""
     return f"shards/{number:03}"
+
+
+def claim_store(objects: Objects, crawl: str) -> None:
+    """Make a store that of a crawl, by its identity; UsageError if it is another's, which would be replaced by this one."""
+    if not objects.create(_OWNER, crawl.encode()) and objects.read(_OWNER) != crawl.encode():
+        raise UsageError(
+            f"{objects.url} has the backup of another crawl; name another URL, or get that crawl with "
+            f"`rdfspider restore {objects.url} --dir NEW`"
+        )
 
 
 def list_members(objects: Objects) -> list[str]:

@@ -15,6 +15,7 @@ shards/007/     the frontier and the WARC files of one shard
 
 import hashlib
 import re
+import secrets
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -50,6 +51,7 @@ VERSION = 1
 _HASH = "xxh3"
 SUFFIXES, SEEDS = "suffixes.dat", "seeds.txt"
 _SHARDS, _LOCK = "shards", "lock"
+_IDENTITY = re.compile("[0-9a-f]{16}")
 # Files of a folder whose creation was interrupted, or for which a user wrote crawl.toml.
 _MADE_FIRST = frozenset({FILE, FILE + NEW, SUFFIXES, SUFFIXES + NEW, SEEDS, _SHARDS, _LOCK})
 _FILTERS = ("include", "exclude")
@@ -88,6 +90,9 @@ def check_folder(folder: Path) -> bool:
 def identify_crawl(folder: Path) -> str:
     """Return the identity of a crawl, which stays when its folder is moved or copied."""
     fixed = read_file(folder).get(FIXED, {})
+    if isinstance(identity := fixed.get("id"), str) and _IDENTITY.fullmatch(identity):
+        return identity
+    # Earlier crawls have none.
     parts = (str(fixed.get(name, "")) for name in ("created", "shards", "suffixes"))
     return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
 
@@ -107,6 +112,7 @@ def make_folder(folder: Path, shards: int, asked: Mapping[str, Asked]) -> None:
         "hash": _HASH,
         "suffixes": hashlib.sha256(suffixes).hexdigest(),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "id": _make_identity(),
         "software": f"rdfspider {__version__}",
     }
     for number in range(shards):
@@ -120,11 +126,13 @@ def restore_settings(folder: Path, lines: Sequence[str], shards: int, suffixes: 
     import tomlkit
 
     kept: dict[str, dict[str, Any]] = {}
-    section = ""
+    section, identity = "", _make_identity()
     for line in lines:
         for name, value in tomllib.loads(line).items():
             if isinstance(value, dict):
                 section = name
+            elif (section, name) == (FIXED, "id") and _IDENTITY.fullmatch(str(value)):
+                identity = str(value)
             elif f"{section}.{name}" in SETTINGS:
                 kept.setdefault(section, {})[name] = value
     fixed: dict[str, Plain] = {
@@ -133,6 +141,7 @@ def restore_settings(folder: Path, lines: Sequence[str], shards: int, suffixes: 
         "hash": _HASH,
         "suffixes": suffixes,
         "created": created.isoformat(timespec="seconds"),
+        "id": identity,
         "software": f"rdfspider {__version__}",
     }
     document = tomlkit.parse(write_settings("", fixed, {}))
@@ -277,6 +286,10 @@ def check_fixed(folder: Path, fixed: Any) -> None:
         raise UsageError(
             f"{suffixes} is not the list that the crawl was created with; hosts would change their shard; {advise_doctor(folder)}"
         )
+
+
+def _make_identity() -> str:
+    return secrets.token_hex(8)
 
 
 def _read_text(path: Path) -> str:

@@ -51,6 +51,8 @@ class HeadLife(NamedTuple):
     epoch: int
     is_elsewhere: bool
     """Whether the last one was, or may have been, in another folder or on another machine; it may still run."""
+    is_first: bool = False
+    """Whether none is known to have been before."""
 
 
 def begin_life(
@@ -90,7 +92,8 @@ def begin_head(folder: Path, home: str, claim: Callable[[int], int] = lambda lea
     epoch = claim(least)
     _write(folder, _HEAD, _Record(epoch, home=home))
     # A higher epoch than the next one here means that others were given elsewhere since.
-    return HeadLife(epoch, is_lost or epoch > least or (record is not None and record.home != home))
+    is_elsewhere = is_lost or epoch > least or (record is not None and record.home != home)
+    return HeadLife(epoch, is_elsewhere, is_first=record is None and not is_elsewhere)
 
 
 def lost_before(epoch: int) -> LastHeard:

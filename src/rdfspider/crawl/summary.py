@@ -172,9 +172,11 @@ def write_links(status: Status) -> list[str]:
     if not sent:
         return []
     received, durable = sum(links.received for _, links in pairs), sum(links.durable for _, links in pairs)
+    # What their last copies make durable, shards that have ended are not told.
+    safe = "" if status.is_over else f", {durable:,} durable"
     waiting = sorted((pair for pair in pairs if pair[1].oldest_s), key=lambda pair: -pair[1].oldest_s)
     return [
-        f"links       {sent:,} sent to other shards, {received:,} received, {durable:,} durable",
+        f"links       {sent:,} sent to other shards, {received:,} received{safe}",
         *(
             f"  {shard} to {links.shard:<4} {links.sent:,} sent, {links.received:,} received, {links.durable:,} durable, "
             f"the oldest waits for {links.oldest_s:,.0f} s"

@@ -16,6 +16,7 @@ from rdfspider.backup.manifests import (
     Manifest,
     begin_epoch,
     check_head,
+    claim_store,
     find_newest,
     list_members,
     list_places,
@@ -35,6 +36,7 @@ from rdfspider.crawl.folder import (
     change_settings,
     frontier_folder,
     hold_folder,
+    identify_crawl,
     list_shards,
     shard_folder,
 )
@@ -91,6 +93,7 @@ def backup_crawl(
     shard is in a place that is not here, InUseError if a process still uses one."""
     objects = Objects(url)
     with hold_folder(folder, "backup"):
+        claim_store(objects, identify_crawl(folder))
         # All are looked for before anything is sent.
         roots = {number: _find_root(folder, number) for number in list_shards(folder)}
         total = sent = shards = 0
@@ -257,13 +260,15 @@ def restore_shard(objects: Objects, folder: Path, number: int) -> Manifest | Non
 
 def recover_folder(folder: Path, url: str, on_progress: Callable[[str], None] = lambda line: None) -> None:
     """Before a crawl starts: restore it if there is a backup and its folder is gone. Folders of shards that are gone are made,
-    and each shard restores its own."""
+    and each shard restores its own. UsageError if the store is another crawl's."""
     is_gone = not folder.exists() or (folder.is_dir() and not _list_others(folder))
     if is_gone or (folder / RESTORING).is_file():
         # A new crawl has no backup yet.
         if list_places(Objects(url), HEAD):
+            _log.warning("%s is restored from %s, and goes on", folder, url)
             restore_crawl(url, folder, on_progress, keeps_places=True)
     elif isinstance(shards := read_file(folder).get(FIXED, {}).get("shards"), int):
+        claim_store(Objects(url), identify_crawl(folder))
         for number in range(shards):
             shard_folder(folder, number).mkdir(parents=True, exist_ok=True)
 

@@ -102,8 +102,9 @@ class _Coordination:
         self._started = time.time()
         self._life = lead(folder, config.backup.url)
         wait_s = self._restarts.stuck_s if runner.lease_s else 0.0
+        may_overlap = self._life.is_elsewhere and bool(config.backup.url)
         self._earliest_start = find_earliest_start(
-            previous, time.time(), wait_s, may_overlap=self._life.is_elsewhere and bool(config.backup.url)
+            *(previous, time.time(), wait_s), is_first=self._life.is_first, may_overlap=may_overlap
         )
         self._history = Recorder(folder)
         known_bytes = {beat.shard: beat.fetched_bytes for beat in self._previous}

@@ -12,10 +12,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
-from rdfspider.backup.manifests import HEAD
+from rdfspider.backup.manifests import HEAD, claim_store
+from rdfspider.backup.objects import Objects
 from rdfspider.backup.pace import StoppedError
 from rdfspider.backup.shipment import Snapshot
 from rdfspider.config import BackupConfig, Config
+from rdfspider.crawl.folder import identify_crawl
 from rdfspider.crawl.messages import Command, CommandAnswer, CopyState
 from rdfspider.errors import UsageError
 from rdfspider.run.backups import measure
@@ -56,14 +58,15 @@ class MemberCopies:
         self.state: CopyState | None = None
         """How the last copy stands."""
 
-    def begin(self, ticket: str, url: str) -> None:
-        """Send a copy, unless that of this ticket has begun already; one of another ticket is given up."""
+    def begin(self, ticket: str, url: str, crawl: str) -> None:
+        """Send a copy of this crawl, by its identity, unless that of this ticket has begun already. One of another ticket is
+        given up."""
         if self._is_over or (self.state is not None and self.state.ticket == ticket):
             return
         if self._shipping is not None:
             self._shipping.stop()
         self.state = CopyState(ticket)
-        self._work = asyncio.create_task(self._copy(ticket, url, self._work))
+        self._work = asyncio.create_task(self._copy(ticket, url, crawl, self._work))
 
     async def finish(self) -> None:
         """End what is under way, as the crawl ends; the frontier may be closed then."""
@@ -74,13 +77,13 @@ class MemberCopies:
             self._work.cancel()
             await asyncio.wait([self._work])
 
-    async def _copy(self, ticket: str, url: str, before: asyncio.Task[None] | None) -> None:
+    async def _copy(self, ticket: str, url: str, crawl: str, before: asyncio.Task[None] | None) -> None:
         state = CopyState(ticket, problem="the crawl ends")
         try:
             if before is not None:
                 # Its thread removes its checkpoint when it ends.
                 await asyncio.wait([before])
-            shipped = await self._ship(url)
+            shipped = await self._ship(url, crawl)
             state = CopyState(ticket, True, "", measure(shipped.manifest), shipped.sent_bytes)
         except StoppedError:
             pass
@@ -93,10 +96,11 @@ class MemberCopies:
             if self.state is not None and self.state.ticket == ticket:
                 self.state = state
 
-    async def _ship(self, url: str) -> Shipped:
+    async def _ship(self, url: str, crawl: str) -> Shipped:
         if self._own is not None and await run_in_thread(lambda: self._is_own(url)):
             # The crawl's own backup goes on with it, whatever becomes of this copy.
             return await self._own.ship_apart()
+        await run_in_thread(lambda: claim_store(Objects(url), crawl))
         config, limits = replace(self._config, url=url), self._own.limits if self._own else None
         self._shipping = Shipping(config, self._member, self._take, release=self._release, limits=limits)
         try:
@@ -116,6 +120,7 @@ class CrawlCopies:
         snapshots = HeadSnapshots(folder, COPY_HEAD_COPIES)
         snapshots.clear()
         self._head = MemberCopies(config.backup, HEAD, snapshots.take, snapshots.clear, own)
+        self._crawl = identify_crawl(folder)
         self._coordinator = coordinator
         self._numbers = range(config.crawl.shards)
         self._shards: dict[int, CopyState] = {}
@@ -163,14 +168,16 @@ class CrawlCopies:
         if is_sent or self._find_problem() or now > self._asked + _PATIENCE_S:
             self._coordinator.withdraw(ControlCommand.COPY)
         if is_sent and not self._find_problem():
-            self._head.begin(self._ticket, self._url)
+            self._head.begin(self._ticket, self._url, self._crawl)
 
     async def finish(self) -> None:
         """End what is under way."""
         await self._head.finish()
 
     def _order_copies(self) -> Outgoing:
-        return self._coordinator.announce(Control(ControlCommand.COPY, self._ticket, additions=(self._url,)))
+        return self._coordinator.announce(
+            Control(ControlCommand.COPY, self._ticket, additions=(self._url, self._crawl))
+        )
 
     def _list_waiting(self) -> tuple[str, ...]:
         """What is not sent yet; nothing if something cannot be."""

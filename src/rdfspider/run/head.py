@@ -9,8 +9,9 @@ import asyncio
 import logging
 from pathlib import Path
 
-from rdfspider.backup.manifests import HEAD, SupersededError, begin_epoch, check_epoch
+from rdfspider.backup.manifests import HEAD, SupersededError, begin_epoch, check_epoch, claim_store
 from rdfspider.backup.objects import Objects
+from rdfspider.crawl.folder import identify_crawl
 from rdfspider.crawl.lives import HeadLife, begin_head
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.status import Status
@@ -28,19 +29,25 @@ _HANDOVER_S = 8.0
 
 def lead(folder: Path, url: str) -> HeadLife:
     """Begin a run of the coordinator, with a backup if there is a URL. AwayError if its store does not answer: without an epoch
-    from there, an earlier run elsewhere would not learn of this one."""
+    from there, an earlier run elsewhere would not learn of this one. UsageError if the store is another crawl's."""
     home = f"{Clock().machine_id}:{folder.resolve()}"
     if not url:
         return begin_head(folder, home)
-    return begin_head(folder, home, lambda least: begin_epoch(Objects(url), HEAD, least))
+    objects = Objects(url)
+    claim_store(objects, identify_crawl(folder))
+    return begin_head(folder, home, lambda least: begin_epoch(objects, HEAD, least))
 
 
-def find_earliest_start(previous: Status, claimed: float, lease_s: float, *, may_overlap: bool) -> float:
+def find_earliest_start(
+    previous: Status, claimed: float, lease_s: float, *, is_first: bool, may_overlap: bool
+) -> float:
     """Return when shards may be started, in seconds since 1970, by a run that has `claimed` its epoch after the `previous` one.
     If that was killed, its shards may live on for their leases. If one was elsewhere, it `may_overlap` until it learns of this
-    one, whatever the status here says of an earlier one."""
+    one, whatever the status here says of an earlier one. If it `is_first` and no status was written, there are no such shards."""
     if may_overlap:
         return claimed + _HANDOVER_S + lease_s
+    if is_first and not previous.updated:
+        return 0.0
     # The status of a run that was killed says what it said last, if this process holds the folder's lock.
     if previous.is_over and previous.state not in (RunState.DIED, RunState.UNKNOWN):
         return 0.0
