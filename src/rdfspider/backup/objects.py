@@ -218,5 +218,7 @@ class _Source:
 def _shorten(error: BaseException) -> str:
     """The first line of an error, without the document that the service has sent."""
     text = " ".join(str(error).partition("\n\n")[0].partition("<?xml")[0].split())[:_MAX_REASON_CHARS]
+    if " 404 " in text:
+        return "there is no such bucket or container, or nobody may know of it"
     hint = "; credentials come from the environment, see docs/backup.md" if _CREDENTIALS.search(text) else ""
     return f"{text or type(error).__name__}{hint}"
