@@ -1,9 +1,15 @@
 """Links and their texts are read as they were written, whatever a page wrote, and as other tools wrote them."""
 
+import gzip
+import json
 import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from rdfspider import extract
 from rdfspider.archive.metadata import read_metadata
 from rdfspider.archive.outlinks import MAX_ANCHOR_CHARS, PageLinks, describe_links, separate_links, write_links
 from rdfspider.records import Link
@@ -202,3 +208,34 @@ def test_texts_of_other_tools_are_cut() -> None:
     lines, found = separate_links(block)
     assert found.anchors == {A: "x" * MAX_ANCHOR_CHARS}
     assert "other: field" in lines
+
+
+def test_texts_of_real_pages_are_read_as_they_were_extracted(corpus: Path) -> None:
+    texts = 0
+    for entry in [json.loads(line) for line in (corpus / "index.jsonl").read_text().splitlines()][::7]:
+        links = extract(gzip.decompress((corpus / entry["file"]).read_bytes()), entry["url"] or A).links
+        found = describe_links(links)
+        assert set(found.outlinks) == {link.target for link in links}
+        assert found.anchors == read_one_by_one(links)
+        texts += len(found.anchors)
+    assert texts > 5000
+
+
+def read_one_by_one(links: Sequence[Link]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for link in sorted(links, key=lambda link: link.relation != ""):
+        text = re.sub("[\xad\u200b\u200e\u200f\u2060-\u206f\ufeff\ue000-\uf8ff]", "", link.text)
+        text = "".join(letter for letter in text if letter.isspace() or not re.match("[\0-\x1f\x7f-\x9f]", letter))
+        text = " ".join(text.split())[:80].rstrip()
+        if text and not link.is_title:
+            found.setdefault(link.target, text)
+    return found
+
+
+def test_the_document_tells_how_to_read_them() -> None:
+    document = Path(__file__).resolve().parents[2] / "docs" / "archive.md"
+    code = document.read_text().partition("`anchors` has a text")[2].partition("```python\n")[2].partition("```")[0]
+    block = f"outlink: {A} R Location:\r\n".encode() + write_links([Link(A, text="a"), Link(B), Link(C, "next", "c d")])
+    found: dict[str, Any] = {"block": block}
+    exec(code, found)
+    assert found["texts"] == {A: "a", B: "", C: "c d"}

@@ -195,7 +195,7 @@ def _make_outcome(visit: _Visit, config: ExtractConfig, source: str, end: int, n
         statements={syntax: nquads for syntax, nquads in outcome.statements.items() if nquads},
         outlinks=links.outlinks,
         relations=links.relations,
-        anchors=links.anchors,
+        anchors={} if outcome.effect is Effect.REMOVE else links.anchors,
         # Archives do not record these.
         depth=None,
         fetch_ms=None,
