@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from rdfspider import extract
 from rdfspider.archive.metadata import read_metadata
 from rdfspider.archive.outlinks import MAX_ANCHOR_CHARS, PageLinks, describe_links, separate_links, write_links
 from rdfspider.records import Link
+from rdfspider.ways import is_unfollowed
 
 A, B, C = "http://a.example/", "http://b.example/", "http://c.example/"
 
@@ -210,6 +213,25 @@ def test_texts_of_other_tools_are_cut() -> None:
     assert "other: field" in lines
 
 
+WORDS = st.text(st.sampled_from("ab \t\r\n:\0\x85\u2028\u202e\ue313\u200dé🫖")) | st.text(max_size=100)
+RELATIONS = st.sampled_from(["", "nofollow", "UGC x", "next", "iframe", "frame"]) | WORDS
+LINKS = st.builds(
+    Link, st.sampled_from([A, B, C, f"{A}?x=1"]), RELATIONS, WORDS.map(lambda text: " ".join(text.split()))
+)
+
+
+@settings(deadline=None)
+@given(st.lists(LINKS, max_size=12))
+def test_any_links_are_read_as_they_were_extracted(links: list[Link]) -> None:
+    found = read_metadata(b"verdict: done\r\n" + write_links(links))
+    assert not found.keys() - {"verdict", "outlinks", "relations", "anchors"}
+    assert set(found.get("outlinks", ())) == {link.target for link in links}
+    assert found.get("anchors", {}) == read_one_by_one(links)
+    for target in found.get("outlinks", ()):
+        is_followed = any(not is_unfollowed(link.relation[:100]) for link in links if link.target == target)
+        assert is_unfollowed(found.get("relations", {}).get(target, "")) != is_followed
+
+
 def test_texts_of_real_pages_are_read_as_they_were_extracted(corpus: Path) -> None:
     texts = 0
     for entry in [json.loads(line) for line in (corpus / "index.jsonl").read_text().splitlines()][::7]:
@@ -224,7 +246,9 @@ def test_texts_of_real_pages_are_read_as_they_were_extracted(corpus: Path) -> No
 def read_one_by_one(links: Sequence[Link]) -> dict[str, str]:
     found: dict[str, str] = {}
     for link in sorted(links, key=lambda link: link.relation != ""):
-        text = re.sub("[\xad\u200b\u200e\u200f\u2060-\u206f\ufeff\ue000-\uf8ff]", "", link.text)
+        text = re.sub(
+            "[\ud800-\udfff\u202a-\u202e\u061c\xad\u200b\u200e\u200f\u2060-\u206f\ufeff\ue000-\uf8ff]", "", link.text
+        )
         text = "".join(letter for letter in text if letter.isspace() or not re.match("[\0-\x1f\x7f-\x9f]", letter))
         text = " ".join(text.split())[:80].rstrip()
         if text and not link.is_title:
