@@ -9,8 +9,8 @@ _PAGES = frozenset({"next", "prev", "previous", "next-archive", "prev-archive", 
 # Relations to another description of the same thing, which is data if its media type is. FOAF files were linked by `meta`.
 _DATA = frozenset({"alternate", "describedby", "meta"})
 _NO_DATA_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
-# Relations by which a page does not vouch for what it links to.
-_UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
+UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
+"""Relations by which a page does not vouch for what it links to."""
 # Limits the memory of the cache, as pages choose the length of these values.
 _MAX_CHARS = 100
 
@@ -125,4 +125,4 @@ def is_unfollowed(relation: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _has_unfollowed(relation: str) -> bool:
-    return not _UNFOLLOWED.isdisjoint(relation.lower().split())
+    return not UNFOLLOWED.isdisjoint(relation.lower().split())

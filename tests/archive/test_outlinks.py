@@ -88,6 +88,7 @@ def test_the_first_text_of_a_target_counts(links: list[Link], text: str) -> None
         (["nofollow", "iframe"], "iframe"),
         (["iframe", "frame"], "iframe"),
         (["x" * 60, "y" * 60, "z"], f"{'x' * 60} z"),
+        (["x" * 200 + " NoFollow ugc ugc"], f"nofollow ugc {'x' * 87}"),
     ],
 )
 def test_a_target_is_not_followed_if_none_of_its_links_is(relations: list[str], merged: str) -> None:
@@ -228,7 +229,7 @@ def test_any_links_are_read_as_they_were_extracted(links: list[Link]) -> None:
     assert set(found.get("outlinks", ())) == {link.target for link in links}
     assert found.get("anchors", {}) == read_one_by_one(links)
     for target in found.get("outlinks", ()):
-        is_followed = any(not is_unfollowed(link.relation[:100]) for link in links if link.target == target)
+        is_followed = any(not is_unfollowed(link.relation) for link in links if link.target == target)
         assert is_unfollowed(found.get("relations", {}).get(target, "")) != is_followed
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rdfspider.archive.warc import make_fields_block
 from rdfspider.records import Link
-from rdfspider.ways import is_unfollowed
+from rdfspider.ways import UNFOLLOWED, is_unfollowed
 
 ANCHORS = "anchors"
 """The name of the field with the texts of all links."""
@@ -114,7 +114,16 @@ def separate_links(block: bytes) -> tuple[list[str], PageLinks]:
 def _write_related(link: Link) -> str:
     if link.relation in _FRAMES:
         return f"{link.target} E {link.relation}/@src"
-    return f"{link.target} L */@href rel={link.relation[:_MAX_RELATION_CHARS]}"
+    relation = link.relation
+    return (
+        f"{link.target} L */@href rel={relation if len(relation) <= _MAX_RELATION_CHARS else _cut_relation(relation)}"
+    )
+
+
+def _cut_relation(relation: str) -> str:
+    """Shorten a relation; that the link is not followed stays."""
+    unfollowed = dict.fromkeys(word for word in relation.lower().split() if word in UNFOLLOWED)
+    return " ".join([*unfollowed, relation])[:_MAX_RELATION_CHARS]
 
 
 def _write_lines(plain: Collection[str], others: Collection[str]) -> bytes:
