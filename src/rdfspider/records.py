@@ -113,6 +113,7 @@ class Link(Struct, frozen=True, gc=False):
     """The `rel` attribute as written; without one, "" for `a`, or the element's name for `iframe` and `frame`. A page in a
     sitemap is `listed`, a sitemap in it `sitemap`, the link of a feed's item `item`."""
     text: str = ""
+    """What the page shows as the link, with single spaces."""
     nofollow: bool = False
     """Whether its `rel` has nofollow, ugc or sponsored."""
     rank: int = 0
@@ -121,6 +122,8 @@ class Link(Struct, frozen=True, gc=False):
     """When its target was last modified according to a sitemap, in seconds since 1970; 0 if unknown."""
     media_type: str = ""
     """The target's media type according to a `link` element or header, in lower case; empty if not given."""
+    is_title: bool = False
+    """Whether the text is the `title` of a `link` element, which the page does not show."""
 
 
 @dataclass(frozen=True, slots=True)

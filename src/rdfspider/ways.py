@@ -9,6 +9,8 @@ _PAGES = frozenset({"next", "prev", "previous", "next-archive", "prev-archive", 
 # Relations to another description of the same thing, which is data if its media type is. FOAF files were linked by `meta`.
 _DATA = frozenset({"alternate", "describedby", "meta"})
 _NO_DATA_TYPES = frozenset({"", "text/html", "application/xhtml+xml"})
+UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
+"""Relations by which a page does not vouch for what it links to."""
 # Limits the memory of the cache, as pages choose the length of these values.
 _MAX_CHARS = 100
 
@@ -114,3 +116,13 @@ def _name_way(relation: str, media_type: str) -> Way:
     if media_type not in _NO_DATA_TYPES and not relations.isdisjoint(_DATA):
         return Way.ALTERNATE
     return Way.LINK
+
+
+def is_unfollowed(relation: str) -> bool:
+    """Whether a link with this relation is not to be followed."""
+    return _has_unfollowed(relation) if len(relation) <= _MAX_CHARS else _has_unfollowed.__wrapped__(relation)
+
+
+@lru_cache(maxsize=1024)
+def _has_unfollowed(relation: str) -> bool:
+    return not UNFOLLOWED.isdisjoint(relation.lower().split())

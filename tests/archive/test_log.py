@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from rdfspider.archive.log import list_segments, read_outcome, read_outcomes
+from rdfspider.archive.log import list_segments, read_fetch, read_outcome, read_outcomes
 from rdfspider.archive.metadata import list_fields
 from rdfspider.archive.outcomes import Outcome, decide_effect
 from rdfspider.archive.segments import read_committed, write_committed
@@ -174,6 +174,37 @@ def test_a_page_that_asks_not_to_be_indexed_has_nothing_to_say(log: Log) -> None
     log.write(Verdict("done", "noindex", 200), judgement=Judgement(robots=Robots(noindex=True)))
     found = read_one(log)
     assert (found.effect, found.statements, found.text, found.title) == ("remove", {}, "", "")
+
+
+LINKED = replace(
+    EXTRACTION, links=(Link("http://example.org/a", text="A"), Link("http://example.org/b", "nofollow", "B", True))
+)
+
+
+def test_the_texts_of_links_are_read(log: Log) -> None:
+    log.write(extraction=LINKED)
+    found = read_one(log)
+    assert found.anchors == {"http://example.org/a": "A", "http://example.org/b": "B"}
+    assert (found.relations, len(found.outlinks)) == ({"http://example.org/b": "nofollow"}, 2)
+    first = read_fetch(log.warc / "shard-000-facts-000001.warc.gz", found.offset)
+    assert first is not None and first.anchors == found.anchors
+
+
+@pytest.mark.parametrize("verdict", [Verdict("done", "noindex", 200), Verdict("done", "soft-404", 200)])
+def test_a_page_that_is_gone_calls_nothing_by_a_name(log: Log, verdict: Verdict) -> None:
+    log.write(verdict, LINKED)
+    found = read_one(log)
+    assert (found.effect, found.anchors, len(found.outlinks)) == ("remove", {}, 2)
+
+
+def test_the_beginning_of_many_links_is_read_without_texts(log: Log) -> None:
+    links = tuple(Link(f"http://example.org/{number}", text=f"text {number}") for number in range(5000))
+    log.write(extraction=replace(EXTRACTION, links=links))
+    found = read_one(log)
+    assert len(found.anchors) == 5000
+    first = read_fetch(log.warc / "shard-000-facts-000001.warc.gz", found.offset)
+    assert first is not None and first.anchors == {}
+    assert 1000 < len(first.outlinks) < 5000
 
 
 @pytest.mark.parametrize(("now", "effect"), [(STARTED, "replace"), (STARTED + 1e6, "remove")])

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import fields
 
-from rdfspider.archive.metadata import FIELD_NAMES, read_metadata, read_payload_position, write_links, write_metadata
+from rdfspider.archive.metadata import FIELD_NAMES, read_metadata, read_payload_position, write_metadata
 from rdfspider.archive.outcomes import Effect, Outcome
 from rdfspider.archive.segments import Position
 from rdfspider.records import Link, Problem
@@ -63,12 +63,13 @@ FULL = Outcome(
     problems=(Problem("json-repaired", "a comma was missing", "jsonld", 2), Problem("charset", "it lies")),
     outlinks=("http://d.example/", "http://g.example/", "http://h.example/"),
     relations={"http://h.example/": "nofollow"},
+    anchors={"http://g.example/": "Green tea"},
 )
 NOT_IN_RECORD = {"time", "source", "offset", "end", "effect", "statements", "text", "due"}
 
 
 def test_what_is_written_is_read_back() -> None:
-    block = write_metadata(FULL, [Link("http://g.example/"), Link("http://h.example/", "nofollow")])
+    block = write_metadata(FULL, [Link("http://g.example/", text="Green tea"), Link("http://h.example/", "nofollow")])
     attributes = {field.name for field in fields(Outcome)} - NOT_IN_RECORD
     assert read_metadata(block) == {name: getattr(FULL, name) for name in attributes}
 
@@ -76,33 +77,6 @@ def test_what_is_written_is_read_back() -> None:
 def test_what_is_not_known_is_not_written() -> None:
     bare = Outcome("http://a.example/", 1.0, "", 0, 0, Effect.TOUCH, reason="disallowed")
     assert write_metadata(bare, ()) == b"verdict: done\r\nreason: disallowed\r\n"
-
-
-def test_outlinks_are_told_once_and_with_what_is_known_of_them() -> None:
-    links = [
-        Link("http://a.example/", text="one"),
-        Link("http://a.example/", text="two"),
-        Link("http://a.example/", "nofollow  noopener"),
-        Link("http://b.example/", "frame"),
-        Link("http://b.example/", "x" * 5000),
-    ]
-    assert write_links(links).decode().splitlines() == [
-        "outlink: http://a.example/ L a/@href",
-        "outlink: http://a.example/ L */@href rel=nofollow  noopener",
-        "outlink: http://b.example/ E frame/@src",
-        f"outlink: http://b.example/ L */@href rel={'x' * 100}",
-    ]
-    assert write_links([]) == b""
-
-
-@pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\u2028"])
-def test_no_outlink_makes_lines_of_its_own(end: str) -> None:
-    links = [
-        Link("http://a.example/"),
-        Link(f"http://b.example/{end}verdict: done"),
-        Link("http://c.example/", f"x{end}y: z"),
-    ]
-    assert write_links(links).count(b"\r\n") == len(write_links(links).decode().splitlines()) == 3
 
 
 @pytest.mark.parametrize(

@@ -253,6 +253,7 @@ def test_the_metadata_tell_all_that_is_known(folder: Path) -> None:
         ("problem", "json-repaired 2 jsonld a comma was missing"),
         ("outlink", "http://example.org/a L a/@href"),
         ("outlink", "http://example.org/b L */@href rel=nofollow"),
+        ("anchors", "\tB"),
     ]
 
 

@@ -118,7 +118,7 @@ def test_heads_and_frames_have_links_too() -> None:
 
 def test_what_a_link_element_says_of_its_target() -> None:
     (link,) = read_page_links('<link rel="alternate" type="Application/RDF+XML; charset=x" href="/data" title="Data">')
-    assert link == Link("http://example.org/data", "alternate", "Data", media_type="application/rdf+xml")
+    assert link == Link("http://example.org/data", "alternate", "Data", media_type="application/rdf+xml", is_title=True)
 
 
 def test_links_to_what_has_no_data_are_left_out() -> None:

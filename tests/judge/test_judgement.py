@@ -11,7 +11,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from rdfspider.codes import DuplicateKind, LeaseKind
 from rdfspider.domains import Domains
 from rdfspider.judge.judgement import PageJudge, apply_judgement, judge_alone, judge_directives, judge_similar
-from rdfspider.records import Capture, Extraction, Fingerprint, Judgement, Lease, Page, Robots, Verdict
+from rdfspider.records import Capture, Extraction, Fingerprint, Judgement, Lease, Link, Page, Robots, Verdict
 from web import Answer, Outcome, Site, Web, crawl, make_page, pages_of, read_outcomes, read_responses
 
 HOME = "http://a.test/"
@@ -263,6 +263,12 @@ def test_what_a_page_says_of_itself_alone() -> None:
     found = judge_alone(make_capture(("X-Robots-Tag", "noindex")), ABSENT, 0.0)
     assert apply_judgement(Verdict("done", "fetched", 200), ABSENT, found)[0].reason == "noindex"
     assert judge_alone(make_capture(), PLAIN, 0.0) == Judgement()
+
+
+def test_a_page_that_asks_not_to_be_indexed_gives_no_words_to_others() -> None:
+    page = Extraction(HOME, "text/html", title="x", text="x", links=(Link(HOME, "next", "my home"),))
+    verdict, kept = apply_judgement(Verdict("done", "fetched", 200), page, Judgement(robots=Robots(noindex=True)))
+    assert (verdict.reason, kept) == ("noindex", Extraction(HOME, "text/html", links=(Link(HOME, "next"),)))
 
 
 ARTICLE = Extraction(HOME, "text/html", text=" ".join(f"word{number}" for number in range(60)))

@@ -226,7 +226,7 @@ def _make_outcome(found: _Metadata, end: int, source: str, now: float) -> Outcom
     effect = decide_effect(reason, known.get("status", 0), known.get("unchanged", ""))
     says = found.conversions if effect is Effect.REPLACE else ()
     if effect is Effect.REMOVE:
-        known["title"], due = "", 0.0
+        known["title"], known["anchors"], due = "", {}, 0.0
     return Outcome(
         url=known.pop("url", "") or found.key[0],
         time=read_date(found.key[1]),

@@ -10,18 +10,12 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from rdfspider.archive.outcomes import Outcome
+from rdfspider.archive.outlinks import ANCHORS, separate_links, write_links, write_target
 from rdfspider.archive.segments import Position
 from rdfspider.archive.warc import MAX_URL_CHARS, Field, clean_value, make_fields_block
 from rdfspider.records import Link, Problem
 
 _MAX_MESSAGE_CHARS = 500
-_MAX_RELATION_CHARS = 100
-_FRAMES = frozenset({"iframe", "frame"})
-_PLAIN_END = " L a/@href"
-_REDIRECT_END = " R Location:"
-_RELATION = "@href rel="
-_LINE_END = "\r\n"
-_LINK_START = f"{_LINE_END}outlink: "
 _UNTIL = "unavailable_after "
 
 
@@ -39,10 +33,6 @@ def _write_message(text: str) -> str:
 
 def _write_url(url: str) -> str:
     return url if len(url) > MAX_URL_CHARS else ""
-
-
-def _write_target(url: str) -> str:
-    return f"{url}{_REDIRECT_END}"
 
 
 def _write_position(position: Position) -> str:
@@ -113,7 +103,7 @@ _FIELDS: tuple[_Row | _Repeated, ...] = (
     _Row("payload-digest", "digest"),
     _Row("unchanged", "unchanged"),
     _Row("payload-at", "payload", _write_position, _read_position),
-    _Row("outlink", "target", _write_target, None),
+    _Row("outlink", "target", write_target, None),
     _Row("robots", "directives"),
     _Row("duplicate", "duplicate"),
     _Row("duplicate-of", "duplicate_of"),
@@ -125,7 +115,7 @@ _FIELDS: tuple[_Row | _Repeated, ...] = (
     _Repeated("quads", "statements", _count_statements, None),
     _Repeated("problem", "problems", _write_problems, _read_problem),
 )
-FIELD_NAMES = tuple(field.name for field in _FIELDS)
+FIELD_NAMES = (*(field.name for field in _FIELDS), ANCHORS)
 """In the order of writing."""
 # Every page is written by these: one call reads all attributes, and plain tuples are read faster than fields of a record.
 _WRITERS: tuple[tuple[str, Callable[[Any], Any], bool], ...] = tuple(
@@ -153,24 +143,16 @@ def list_fields(outcome: Outcome) -> dict[str, str]:
 
 def read_metadata(block: bytes) -> dict[str, Any]:
     """Read the attributes of an Outcome from the block of a metadata record; those without a field are left out."""
-    found: dict[str, Any] = {}
-    lines, outlinks = _split_lines(block)
+    lines, links = separate_links(block)
+    found: dict[str, Any] = {name: value for name, value in zip(links._fields, links, strict=True) if value}
     for line in lines:
         name, _, value = line.partition(": ")
-        if name == "outlink":
-            target, _, rest = value.partition(" ")
-            outlinks.append(target)
-            if value.endswith(_REDIRECT_END):
-                found["target"] = target
-            elif relation := rest.partition(_RELATION)[2]:
-                found.setdefault("relations", {})[target] = relation
-        elif (reader := _READERS.get(name)) is not None:
+        if (reader := _READERS.get(name)) is not None:
             attribute, read, is_repeated = reader
             if is_repeated:
                 found[attribute] = (*found.get(attribute, ()), read(value) if read else value)
             elif attribute not in found:
                 found[attribute] = read(value) if read else value
-    found["outlinks"] = tuple(dict.fromkeys(outlinks))
     return found
 
 
@@ -199,27 +181,6 @@ def read_date(date: str) -> float:
         return 0.0
 
 
-def write_links(links: Sequence[Link]) -> bytes:
-    """Write outlinks as Heritrix does, one line each, without duplicates: URL, hop (L link, E embedded), element and attribute.
-
-    The element of a link with a relation is unknown, so it is `*`, and the relation follows.
-    """
-    # Pages have hundreds of links, most of them without a relation: one join writes all of these.
-    plain = dict.fromkeys([link.target for link in links if not link.relation])
-    text = f"outlink: {f'{_PLAIN_END}{_LINK_START}'.join(plain)}{_PLAIN_END}{_LINE_END}" if plain else ""
-    fields = [
-        ("outlink", f"{link.target} E {link.relation}/@src")
-        if link.relation in _FRAMES
-        else ("outlink", f"{link.target} L */@href rel={link.relation[:_MAX_RELATION_CHARS]}")
-        for link in links
-        if link.relation
-    ]
-    if not text.isascii() or text.count("\n") != len(plain) or text.count("\r") != len(plain):
-        # An address in normal form is ASCII without a line end; one of these was not normalised.
-        fields, text = [("outlink", target + _PLAIN_END) for target in plain] + fields, ""
-    return text.encode("utf-8", "replace") + make_fields_block(dict.fromkeys(fields))
-
-
 def _list_fields(outcome: Outcome) -> list[Field]:
     found: list[Field] = []
     for (name, write, is_repeated), value in zip(_WRITERS, _read_attributes(outcome), strict=True):
@@ -230,20 +191,3 @@ def _list_fields(outcome: Outcome) -> list[Field]:
         else:
             found.append((name, write(value)))
     return found
-
-
-def _split_lines(block: bytes) -> tuple[list[str], list[str]]:
-    """Return the lines of a metadata record without its plain links, and the targets of those.
-
-    A page has some dozen fields and hundreds of links, most of them plain and consecutive (`write_links`): one split separates
-    these, without a step per link. Links are ASCII, and are decoded apart from titles: texts of ASCII alone are split faster.
-    """
-    head, mark, tail = block.partition(_LINK_START.encode())
-    lines, links = head.decode("utf-8", "replace").split(_LINE_END), tail.decode("utf-8", "replace")
-    *plain, rest = links.split(_PLAIN_END + _LINK_START)
-    if links.count(_LINE_END) != len(plain) + rest.count(_LINE_END):
-        # Other lines are between the links, as in the record of a redirect.
-        plain, rest = [], links
-    if mark:
-        lines += (_LINK_START + rest)[2:].split(_LINE_END)
-    return lines, plain

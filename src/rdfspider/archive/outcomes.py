@@ -95,7 +95,11 @@ class Outcome(Struct, frozen=True, gc=False):
     outlinks: tuple[str, ...] = ()
     """The targets of the page's links. A shard writes them from the extraction, which also has their relations."""
     relations: Mapping[str, str] = field(default_factory=dict)
-    """The relations of those links that have one, by target, as read from the log."""
+    """The relations of those links that have one, by target, as read from the log: `rel`, or `iframe` or `frame`. A target has
+    nofollow, ugc or sponsored if no link on the page to it is followed."""
+    anchors: Mapping[str, str] = field(default_factory=dict)
+    """The texts of those links that have one, by target, as read from the log: the first of each, with single spaces, at most
+    `outlinks.MAX_ANCHOR_CHARS` characters."""
     due: float = 0.0
     """When the page is to be removed according to its `unavailable_after`, in seconds since 1970; 0 for never."""
 

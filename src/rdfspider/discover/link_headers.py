@@ -5,11 +5,11 @@ from collections.abc import Iterable
 
 from rdfspider.records import Link
 from rdfspider.urls import resolve_links
+from rdfspider.ways import is_unfollowed
 
 # How many characters and links are read from all `Link` headers of a response.
 _MAX_CHARS = 65_536
 _MAX_LINKS = 1_000
-_UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 # Most `Link` headers name style sheets, scripts and fonts; these relations lead to pages and data.
 _FOLLOWED = frozenset(
     "alternate describedby describes meta canonical next prev previous next-archive prev-archive first last item collection "
@@ -55,9 +55,9 @@ def _read_parameters(text: str, position: int) -> tuple[dict[str, str], int]:
 
 
 def _is_followed(parameters: dict[str, str]) -> bool:
-    relations = parameters.get("rel", "").lower().split()
+    relation = parameters.get("rel", "")
     is_embedding = parameters.get("type", "").lower().endswith("+oembed")
-    return not _FOLLOWED.isdisjoint(relations) and _UNFOLLOWED.isdisjoint(relations) and not is_embedding
+    return not _FOLLOWED.isdisjoint(relation.lower().split()) and not is_unfollowed(relation) and not is_embedding
 
 
 def _read_type(parameters: dict[str, str]) -> str:

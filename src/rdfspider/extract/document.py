@@ -16,6 +16,7 @@ from rdfspider.records import Extraction, Link, Robots
 from rdfspider.urls import resolve_links
 from rdfspider.vocabulary.prefixes import DCTERMS, FOAF, RDFS
 from rdfspider.vocabulary.terms import RDF_TYPE_TERM
+from rdfspider.ways import is_unfollowed
 
 _LABEL = f"<{RDFS}label>"
 _SEE_ALSO = f"<{RDFS}seeAlso>"
@@ -33,8 +34,6 @@ MAX_TEXT_CHARS = 500
 MAX_TEXTS_CHARS = 8_000_000
 """Characters of anchor text read of one page in all: links inside links, as XML allows, would repeat it."""
 
-# Relations by which a page does not vouch for what it links to.
-_UNFOLLOWED = frozenset({"nofollow", "ugc", "sponsored"})
 # Relations of `link` elements that never lead to data: resources for display, hints about connections, addresses for
 # programs, and other addresses of the same page. A `link` element with no other relation is ignored.
 _WITHOUT_DATA = frozenset(
@@ -121,8 +120,9 @@ def read_links(tree: Document, base: str, max_links: int, problems: Problems) ->
         if target := next(found):
             relation = element.attr("rel") or ""
             media_type = (element.attr("type") or "").partition(";")[0].strip().lower()
+            title = element.attr("title") or ""
             links.append(
-                Link(target, relation, element.attr("title") or "", is_unfollowed(relation), media_type=media_type)
+                Link(target, relation, title, is_unfollowed(relation), media_type=media_type, is_title=bool(title))
             )
     for element in frames:
         if target := next(found):
@@ -216,16 +216,6 @@ def _read_anchors(
         else:
             links.append(Link(target, "", text))
     return links
-
-
-def is_unfollowed(relation: str) -> bool:
-    """Whether a link with this `rel` is not to be followed."""
-    return _has_unfollowed(relation) if len(relation) <= _MAX_WORD_CHARS else _has_unfollowed.__wrapped__(relation)
-
-
-@lru_cache(maxsize=1024)
-def _has_unfollowed(relation: str) -> bool:
-    return not _UNFOLLOWED.isdisjoint(relation.lower().split())
 
 
 def _other_text(element: Element) -> str:

@@ -124,12 +124,13 @@ def judge_similar(
 
 
 def apply_judgement(verdict: Verdict, extraction: Extraction, judgement: Judgement) -> tuple[Verdict, Extraction]:
-    """Return the verdict and what is kept of the extraction: no statements, text or title of a page with `noindex`."""
+    """Return the verdict and what is kept of the extraction: of a page with `noindex` no statements and no words."""
     if judgement.robots.noindex:
         # A prerequisite, such as a sitemap, is never indexed anyway.
         if verdict.reason not in PREREQUISITE_REASONS:
             verdict = msgspec.structs.replace(verdict, reason=Reason.NOINDEX, rule="; ".join(judgement.directives))
-        extraction = replace(extraction, statements={}, text="", title=None)
+        links = tuple(msgspec.structs.replace(link, text="") for link in extraction.links)
+        extraction = replace(extraction, statements={}, text="", title=None, links=links)
     elif judgement.duplicate == DuplicateKind.SOFT_404:
         verdict = msgspec.structs.replace(verdict, reason=Reason.SOFT_404)
     return verdict, extraction

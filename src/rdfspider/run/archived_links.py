@@ -18,10 +18,9 @@ from rdfspider.config import CrawlConfig
 from rdfspider.discover.finder import Finder, follow_redirect
 from rdfspider.domains import Domains
 from rdfspider.errors import UsageError
-from rdfspider.extract.document import is_unfollowed
 from rdfspider.records import Capture, Discovered, Extraction, Judgement, Lease, Link, Page, Robots
 from rdfspider.urls import host_of
-from rdfspider.ways import Way
+from rdfspider.ways import Way, is_unfollowed
 
 _log = logging.getLogger(__name__)
 
@@ -71,7 +70,7 @@ class ArchivedLinks:
 
 def make_extraction(outcome: Outcome) -> Extraction:
     """What an outcome says of the data and links of its page."""
-    links = tuple(_make_link(target, outcome.relations.get(target, "")) for target in outcome.outlinks)
+    links = tuple(_make_link(outcome, target) for target in outcome.outlinks)
     is_sitemap = outcome.reason == Reason.SITEMAP
     return Extraction(
         outcome.url, outcome.media_type, statements=outcome.statements, links=links, is_sitemap=is_sitemap
@@ -124,5 +123,6 @@ def _make_lease(outcome: Outcome, url_id: int) -> Lease:
     )
 
 
-def _make_link(target: str, relation: str) -> Link:
-    return Link(target, relation, nofollow=is_unfollowed(relation))
+def _make_link(outcome: Outcome, target: str) -> Link:
+    relation = outcome.relations.get(target, "")
+    return Link(target, relation, outcome.anchors.get(target, ""), is_unfollowed(relation))

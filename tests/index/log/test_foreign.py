@@ -84,6 +84,24 @@ def test_a_page_is_extracted(warc: Warc) -> None:
     assert (found.offset, found.end) == (offset, warc.path.stat().st_size)
 
 
+LINKS = b"""<title>Tea</title><link rel=alternate href=/feed title=Feed type=text/turtle>
+<a href=/cup rel=nofollow>Bad cup</a> <a href=/cup>A  <b>cup</b></a> <a href=/pot rel="ugc nofollow">pot</a>
+<a href=/leaf><img src=x.png alt="A leaf"></a> <a href=/empty></a> <iframe src=/frame></iframe>
+<p>Black tea from the valley of a river, strong and dark, for the morning."""
+
+
+def test_links_are_read_as_if_they_were_crawled(warc: Warc) -> None:
+    warc.add(LINKS)
+    warc.add(LINKS, url="http://example.org/hidden", headers=(("X-Robots-Tag", "noindex"),))
+    shown, hidden = read(warc.path)
+    site = "http://example.org"
+    assert set(shown.outlinks) == {f"{site}/{name}" for name in ("feed", "cup", "pot", "leaf", "empty", "frame")}
+    assert shown.relations == {f"{site}/pot": "ugc nofollow", f"{site}/feed": "alternate", f"{site}/frame": "iframe"}
+    assert shown.anchors == {f"{site}/cup": "A cup", f"{site}/pot": "pot", f"{site}/leaf": "A leaf"}
+    assert set(hidden.outlinks) == set(shown.outlinks)
+    assert hidden.anchors == {}
+
+
 @pytest.mark.parametrize(
     ("effect", "reason", "record"),
     [

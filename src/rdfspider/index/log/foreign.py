@@ -17,6 +17,7 @@ from msgspec import structs
 from rdfspider.archive.log import Segment, read_outcome, read_outcomes
 from rdfspider.archive.metadata import is_metadata_of_crawl
 from rdfspider.archive.outcomes import Effect, Outcome, make_outcome
+from rdfspider.archive.outlinks import describe_links
 from rdfspider.archive.reader import read_capture, read_revisit, read_url
 from rdfspider.archive.segments import Position, SegmentKind, find_committed_length, kind_of
 from rdfspider.archive.warc import compute_digest
@@ -175,7 +176,7 @@ def _read_visit(record: WarcRecord, position: int, limit: int) -> _Visit | None:
 def _make_outcome(visit: _Visit, config: ExtractConfig, source: str, end: int, now: float) -> Outcome:
     body = visit.capture.page.body
     finished = _read_page(visit, config, now)
-    found = finished.extraction or Extraction("", "")
+    links = describe_links(finished.extraction.links if finished.extraction else ())
     outcome = make_outcome(
         finished,
         digest=compute_digest(body) if body else "",
@@ -192,7 +193,9 @@ def _make_outcome(visit: _Visit, config: ExtractConfig, source: str, end: int, n
         offset=visit.position,
         end=end,
         statements={syntax: nquads for syntax, nquads in outcome.statements.items() if nquads},
-        outlinks=tuple(dict.fromkeys(link.target for link in found.links)),
+        outlinks=links.outlinks,
+        relations=links.relations,
+        anchors={} if outcome.effect is Effect.REMOVE else links.anchors,
         # Archives do not record these.
         depth=None,
         fetch_ms=None,
