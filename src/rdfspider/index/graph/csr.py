@@ -1,10 +1,11 @@
-"""Graphs as arrays: the rows of a graph of pages and its URLs in id order enter; its transpose, parts of it, or the graph of hosts leave.
+"""Graphs as arrays: links between pages and the URLs in id order enter; the transpose, parts, or the graph of hosts leave.
 
 All algorithms take this form (compressed sparse rows), so that they are functions of arrays, however a graph is stored.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ class Csr:
     def iterate_rows(self) -> Iterator[IntArray]:
         """The targets of each node, in id order."""
         bounds = self.indptr.tolist()
-        for start, end in zip(bounds, bounds[1:], strict=False):
+        for start, end in pairwise(bounds):
             yield self.indices[start:end]
 
 
@@ -122,8 +123,8 @@ def find_hosts(urls: Iterable[str]) -> Hosts:
             prefix = f"{scheme}{mark}{authority}/"
             starts.append(place)
             hosts.append(numbers.setdefault(host_of_authority(authority), len(numbers)))
-    runs = np.diff(np.array([*starts, place + 1], np.int64))
-    return Hosts(list(numbers), np.repeat(np.array(hosts, np.int32), runs))
+    bounds = np.array([*starts, place + 1], np.int64)
+    return Hosts(list(numbers), np.repeat(np.array(hosts, np.int32), bounds[1:] - bounds[:-1]))
 
 
 def make_host_graph(csr: Csr, hosts: Hosts) -> HostGraph:

@@ -1,7 +1,7 @@
-"""PageRank: the links between pages enter, a score for each page leaves, which is the share of time that a random surfer spends there.
+"""PageRank: the links between pages enter, a score for each page leaves: the share of time that a random surfer spends there.
 
-A surfer follows one of the page's links, or with the probability 1 - `damping`, and on pages without links always, goes to any page.
-The same graph gives the same scores.
+The surfer follows one of a page's links, but with the probability 1 - `damping`, and from pages without links always, goes to
+any page. The same graph gives the same scores.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class PageRank:
     """They sum to 1."""
     rounds: int
     residual: float
-    """By how much all scores together changed in the last round. They are off by at most damping / (1 - damping) times as much."""
+    """By how much all scores together changed in the last round; they are off by at most damping / (1 - damping) times that."""
 
 
 def rank_pages(
@@ -38,8 +38,8 @@ def rank_pages(
 ) -> PageRank:
     """Compute scores until a round changes them by no more than `residual` in all, or for `max_rounds`.
 
-    Only links count for which `keep`, which is beside `csr.indices`, is true: a caller leaves out nofollow, ugc and sponsored ones, and
-    may leave out links of pages to themselves.
+    Only links count for which `keep`, which is beside `csr.indices`, is true: a caller leaves out nofollow, ugc and sponsored
+    ones, and may leave out links of pages to themselves.
     """
     if not 0 <= damping < 1:
         raise ValueError(f"damping of {damping} is not between 0 and 1")
