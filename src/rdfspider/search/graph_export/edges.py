@@ -1,4 +1,4 @@
-"""Links as text: rows of targets in id order enter, a line for each link leaves: `from<TAB>to`, ids, or URLs where they are given.
+"""Links as text: rows of targets in id order enter, a line for each link leaves: `from<TAB>to`, ids, or URLs where given.
 
 A graph of hosts is written as Common Crawl publishes its own.
 """
