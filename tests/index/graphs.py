@@ -11,7 +11,7 @@ from rdfspider.index.graph.csr import Csr, make_csr
 def make_graph(nodes: int, links: list[tuple[int, int]]) -> Csr:
     """The graph of some links."""
     pairs = np.array(links, np.int64).reshape(-1, 2)
-    return make_csr(pairs[:, 0], pairs[:, 1], nodes)
+    return make_csr(nodes, [(pairs[:, 0], pairs[:, 1])])
 
 
 def make_random_graph(nodes: int, links: int, seed: int) -> Csr:
@@ -19,7 +19,7 @@ def make_random_graph(nodes: int, links: int, seed: int) -> Csr:
     chance = np.random.default_rng(seed)
     sources = (nodes * chance.random(links) ** 2).astype(np.int64)
     targets = chance.permutation(nodes)[(nodes * chance.random(links) ** 3).astype(np.int64)]
-    return make_csr(sources, targets, nodes)
+    return make_csr(nodes, [(sources, targets)])
 
 
 @strategies.composite

@@ -97,7 +97,7 @@ def test_a_host_graph_that_is_made_in_parts_is_the_same(monkeypatch: pytest.Monk
 
 def test_more_nodes_than_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="nodes"):
-        make_csr(np.zeros(1, np.int64), np.zeros(1, np.int64), (1 << 31) + 1)
+        make_csr((1 << 31) + 1, [(np.zeros(1, np.int64), np.zeros(1, np.int64))])
 
 
 def test_scipy_gets_the_same_links() -> None:

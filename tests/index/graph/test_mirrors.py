@@ -19,7 +19,7 @@ def find(links: Iterable[Link], one_site: str = "\n") -> tuple[list[HostGroup], 
     urls = sorted({url for link in pairs for url in link})
     ids = {url: number for number, url in enumerate(urls)}
     sources, targets = (np.array([ids[link[side]] for link in pairs], np.int64) for side in (0, 1))
-    csr = make_csr(sources, targets, len(urls))
+    csr = make_csr(len(urls), [(sources, targets)])
     hosts = find_hosts(urls)
     site_of = lambda host: one_site if host.endswith(one_site) else host  # noqa: E731
     return find_groups(csr, hosts, hash_paths(urls), site_of), urls

@@ -7,7 +7,7 @@ from rdfspider.index.graph.resemblance import group_alike
 
 def make_rows(rows: list[set[int]]) -> Csr:
     pairs = np.array([(row, item) for row, items in enumerate(rows) for item in items], np.int64).reshape(-1, 2)
-    return make_csr(pairs[:, 0], pairs[:, 1], len(rows))
+    return make_csr(len(rows), [(pairs[:, 0], pairs[:, 1])])
 
 
 def group(rows: list[set[int]], threshold: float = 0.7) -> list[list[int]]:

@@ -31,6 +31,8 @@ _BLOCK = 64
 _LINKS_A_PART = 16_384
 # Bits of a hash that give the value of a register; its lowest bits choose the register.
 _VALUE_BITS = 52
+# How many bits of 16 are set.
+_ONES = np.array([number.bit_count() for number in range(1 << 16)], np.uint8)
 _POWERS = np.concatenate(([0.0], 0.5 ** np.arange(1, _VALUE_BITS + 2)))
 
 
@@ -81,7 +83,7 @@ def measure_centrality(csr: Csr, *, max_distance: int = MAX_DISTANCE) -> NDArray
             arrived = [(rows, found & ~seen[rows]) for rows, found in links_in.join(np.bitwise_or, new, changed)]
             changed[:] = False
             for rows, bits in arrived:
-                counts = np.bitwise_count(bits).sum(axis=1, dtype=np.int64)
+                counts = _ONES[bits.view(np.uint16)].sum(axis=1, dtype=np.int64)
                 scores[rows] += counts / distance
                 changed[rows] = counts > 0
                 seen[rows] |= bits

@@ -80,11 +80,11 @@ class HostGraph:
     """How many pages of the graph each host has."""
 
 
-def make_csr(sources: IntArray, targets: IntArray, nodes: int) -> Csr:
-    """The graph of some links in any order; the same link counts once."""
-    keys = _pack(sources, targets, nodes)
-    keys.sort()
-    if len(keys):
+def make_csr(nodes: int, pieces: Iterable[tuple[IntArray, IntArray]]) -> Csr:
+    """The graph of links in any order, as pieces with the source and the target of each; the same link counts once."""
+    keys = np.concatenate([np.empty(0, np.int64), *(_pack(sources, targets, nodes) for sources, targets in pieces)])
+    if (keys[1:] <= keys[:-1]).any():
+        keys.sort()
         keys = keys[np.concatenate(([True], keys[1:] != keys[:-1]))]
     return _unpack(keys, nodes)
 

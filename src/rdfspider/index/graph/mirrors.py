@@ -83,14 +83,14 @@ def find_groups(
     sites = np.array([numbers.setdefault(site_of(name), len(numbers)) for name in hosts.names], np.int64)
     links = _collect_links(csr, hosts)
     outside = hosts.of_page[links.indices] != links.list_sources()
-    elsewhere = make_csr(links.list_sources()[outside], links.indices[outside], len(hosts.names))
+    elsewhere = make_csr(len(hosts.names), [(links.list_sources()[outside], links.indices[outside])])
     groups = _find_mirrors(csr, hosts, paths, links, elsewhere)
     used = np.zeros(len(hosts.names), bool)
     for members, _, _ in groups:
         used[members] = True
     found = [_describe(GroupReason.MIRROR, hosts, *group) for group in groups]
     other_site = sites[hosts.of_page[elsewhere.indices]] != sites[elsewhere.list_sources()]
-    targets = make_csr(elsewhere.list_sources()[other_site], elsewhere.indices[other_site], len(hosts.names))
+    targets = make_csr(len(hosts.names), [(elsewhere.list_sources()[other_site], elsewhere.indices[other_site])])
     found += [_describe(GroupReason.FARM, hosts, *group) for group in _find_farms(hosts, targets, used)]
     return sorted(found, key=lambda group: (-len(group.hosts), group.hosts))[:MAX_GROUPS]
 
@@ -103,19 +103,12 @@ def _describe(
 
 def _collect_links(csr: Csr, hosts: Hosts) -> Csr:
     """The pages to which each host links."""
-    sources: list[IntArray] = []
-    targets: list[IntArray] = []
+    pieces: list[tuple[IntArray, IntArray]] = []
     for first, last in split_rows(csr.indptr, _LINKS_A_PART):
-        out = np.diff(csr.indptr[first : last + 1])
-        part = make_csr(
-            np.repeat(hosts.of_page[first:last], out),
-            csr.indices[csr.indptr[first] : csr.indptr[last]],
-            len(hosts.names),
-        )
-        sources.append(part.list_sources())
-        targets.append(part.indices)
-    empty = np.empty(0, np.int32)
-    return make_csr(np.concatenate([empty, *sources]), np.concatenate([empty, *targets]), len(hosts.names))
+        sources = np.repeat(hosts.of_page[first:last], np.diff(csr.indptr[first : last + 1]))
+        part = make_csr(len(hosts.names), [(sources, csr.indices[csr.indptr[first] : csr.indptr[last]])])
+        pieces.append((part.list_sources(), part.indices))
+    return make_csr(len(hosts.names), pieces)
 
 
 _Group = tuple[NDArray[np.int64], int, IntArray]
@@ -128,7 +121,7 @@ def _find_mirrors(csr: Csr, hosts: Hosts, paths: NDArray[np.uint64], links: Csr,
     inside = links.indices[hosts.of_page[links.indices] == links.list_sources()]
     pages = np.union1d(is_own, inside)
     distinct, path_numbers = np.unique(paths[pages], return_inverse=True)
-    of_host = make_csr(hosts.of_page[pages], path_numbers, len(hosts.names))
+    of_host = make_csr(len(hosts.names), [(hosts.of_page[pages], path_numbers)])
     items = _Items(of_host, np.bincount(of_host.indices, minlength=len(distinct)))
     groups = []
     for members in _find_candidates(items, np.ones(len(hosts.names), bool)):
@@ -149,7 +142,7 @@ def _find_mirrors(csr: Csr, hosts: Hosts, paths: NDArray[np.uint64], links: Csr,
 def _find_farms(hosts: Hosts, targets: Csr, used: NDArray[np.bool_]) -> list[_Group]:
     """Groups of hosts that link to the same pages of other sites."""
     # A page belongs to everybody if its host does: how many hosts link to that.
-    hosts_linked = make_csr(targets.list_sources(), hosts.of_page[targets.indices], targets.nodes)
+    hosts_linked = make_csr(targets.nodes, [(targets.list_sources(), hosts.of_page[targets.indices])])
     known = np.bincount(hosts_linked.indices, minlength=targets.nodes)
     items = _Items(targets, known[hosts.of_page])
     verified = (_verify(items, members, MIN_FARM_HOSTS) for members in _find_candidates(items, ~used))
