@@ -49,6 +49,12 @@ def corpus() -> Path:
     return _shared_folder("corpus")
 
 
+@pytest.fixture(scope="session")
+def real_graphs() -> Path:
+    """The folder of graphs of real webs, beside the checkout."""
+    return _shared_folder("graphs")
+
+
 class RecordMaker(Protocol):
     """Writes one WARC record; the body is that of an HTTP response unless the type is another."""
 
