@@ -96,6 +96,8 @@ class Outcome(Struct, frozen=True, gc=False):
     """The targets of the page's links. A shard writes them from the extraction, which also has their relations."""
     relations: Mapping[str, str] = field(default_factory=dict)
     """The relations of those links that have one, by target, as read from the log."""
+    anchors: Mapping[str, str] = field(default_factory=dict)
+    """The anchor texts of those links that have one, by target."""
     due: float = 0.0
     """When the page is to be removed according to its `unavailable_after`, in seconds since 1970; 0 for never."""
 
