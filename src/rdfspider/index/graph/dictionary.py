@@ -148,7 +148,12 @@ class Dictionary:
         for block in range(blocks):
             size = min(BLOCK_KEYS, self.count - block * BLOCK_KEYS)
             host = run[: run.find(END) + 1] if run[:1] != b"!" else b""
-            if host and self._starts[block].startswith(host) and block + 1 < blocks and self._starts[block + 1].startswith(host):
+            if (
+                host
+                and self._starts[block].startswith(host)
+                and block + 1 < blocks
+                and self._starts[block + 1].startswith(host)
+            ):
                 length += size
                 continue
             for key in self._decode(block):

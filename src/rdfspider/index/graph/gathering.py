@@ -149,7 +149,9 @@ class Gathered:
                 kinds = bytes([kinds[place] for place in order]) if kinds else b""
                 anchors = [row.anchors[place] for place in order] if row.anchors else []
                 predicates = (
-                    [row.predicates[place] for place in order if row.kinds[place] & LinkKind.DATA] if row.predicates else []
+                    [row.predicates[place] for place in order if row.kinds[place] & LinkKind.DATA]
+                    if row.predicates
+                    else []
                 )
                 words = make_words(anchors, predicates)
             kind_pieces.append(kinds)

@@ -18,13 +18,12 @@ from rdfspider.index.graph.dictionary import Dictionary, DictionaryWriter
 from rdfspider.index.graph.page_links import Stamp
 from rdfspider.index.graph.rows import RowsReader, RowsWriter
 from rdfspider.index.graph.sections import Sections, SectionWriter
-from rdfspider.index.graph.varints import Numbers
+from rdfspider.index.graph.varints import Flags, Numbers
 
 SUFFIX = ".graph"
 KIND_ROWS, WORD_ROWS = 128, 16
 """Rows a block: words are long, and are read for a few rows only."""
 _GROUP_BITS = 512
-Flags = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint32]
 Stamps = npt.NDArray[np.uint64]
 
@@ -126,7 +125,8 @@ class GenerationWriter:
         has_row = np.concatenate(self._has_row) if self._has_row else np.empty(0, np.bool_)
         self._counts["keys"], self._counts["rows"] = len(has_row), int(has_row.sum())
         self.file.write_table("row_bits", np.packbits(has_row, bitorder="little"))
-        groups = np.add.reduceat(has_row, np.arange(0, len(has_row), _GROUP_BITS), dtype=np.int64) if len(has_row) else []
+        starts = np.arange(0, len(has_row), _GROUP_BITS)
+        groups = np.add.reduceat(has_row, starts, dtype=np.int64) if len(has_row) else starts
         self.file.write_table("row_ranks", (np.cumsum(groups) - groups).astype(np.uint32))
         self.file.write_table("row_hashes", np.sort(np.array(self._hashes, np.uint32)))
         self._has_row, self._hashes = [], []

@@ -16,7 +16,7 @@ from rdfspider.disk import NEW, write_atomically
 from rdfspider.errors import UnreadableError, is_shortage
 from rdfspider.index.graph.compression import Compressor, DamagedBlockError, Decompressor
 from rdfspider.index.graph.generation import SUFFIX, Generation
-from rdfspider.index.graph.varints import Numbers, decode, encode
+from rdfspider.index.graph.varints import Flags, Numbers, decode, encode
 from rdfspider.index.layout import advise_rebuild
 
 _NAME = "manifest"
@@ -69,12 +69,13 @@ class Part:
         """Return those of some sources whose rows count."""
         return numbers[self.are_live(numbers)] if len(self.dead) else numbers
 
-    def are_live(self, numbers: Numbers) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def are_live(self, numbers: Numbers) -> Flags:
         """Return of each of some sources whether its row counts."""
         if not len(self.dead):
             return np.ones(len(numbers), np.bool_)
         places = np.searchsorted(self.dead, numbers)
-        return self.dead[np.minimum(places, len(self.dead) - 1)] != numbers
+        nearest: Numbers = self.dead[np.minimum(places, len(self.dead) - 1)]
+        return np.not_equal(nearest, numbers)
 
 
 def load_manifest(folder: Path) -> Manifest | None:

@@ -6,19 +6,21 @@ thousands at a time.
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from rdfspider.index.graph.generation import Flags, Generation, GenerationWriter
+from rdfspider.index.graph.generation import Generation, GenerationWriter
 from rdfspider.index.graph.manifest import Part
 from rdfspider.index.graph.rows import Rows
 from rdfspider.index.graph.union import find_used, join_keys
-from rdfspider.index.graph.varints import Numbers
+from rdfspider.index.graph.varints import Flags, Numbers
 
 _STEP = 4096
 """URLs whose rows are written together."""
 _SAMPLES = 4096
+_Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
 class CancelledError(Exception):
@@ -101,15 +103,18 @@ class Merge:
 
     def _write_tables(self, writer: GenerationWriter) -> None:
         removed = [part.generation.list_removed() for part in self.parts]
-        writer.write_removed(self._gather(lambda each: removed[each.input][each.start : each.stop][each.is_live], np.bool_))
+        writer.write_removed(
+            self._gather(lambda each: removed[each.input][each.start : each.stop][each.is_live], np.bool_)
+        )
         stamps = [part.generation.load_stamps() for part in self.parts]
         for field, name in enumerate(("times", "ties")):
             table = [stamp[field] for stamp in stamps]
             writer.file.write_table(
-                name, self._gather(lambda each: table[each.input][each.start : each.stop][each.is_live], np.uint64)  # noqa: B023
+                name,
+                self._gather(lambda each: table[each.input][each.start : each.stop][each.is_live], np.uint64),  # noqa: B023
             )
 
-    def _gather(self, take: Callable[[_Slice], np.ndarray], kind: type) -> np.ndarray:  # type: ignore[type-arg]
+    def _gather(self, take: Callable[[_Slice], npt.NDArray[_Scalar]], kind: type[_Scalar]) -> npt.NDArray[_Scalar]:
         """A table of all new rows from the tables of the parts."""
         pieces = []
         for slices, order in self._list_slices():

@@ -13,7 +13,7 @@ import numpy as np
 
 from rdfspider.index.graph.compression import Compressor, DamagedBlockError, Decompressor
 from rdfspider.index.graph.sections import Sections, SectionWriter
-from rdfspider.index.graph.varints import Numbers, decode, encode, fold_sign, unfold_sign
+from rdfspider.index.graph.varints import Bytes, Numbers, decode, encode, fold_sign, unfold_sign
 
 BLOCK_ROWS = 128
 LONG_BYTES = 4096
@@ -310,7 +310,7 @@ def _read_gaps(piece: bytes) -> Numbers:
     return np.array(gaps, np.int64)
 
 
-def _encode(bases: Numbers, rows: Rows) -> tuple[np.ndarray[tuple[int], np.dtype[np.uint8]], Numbers]:
+def _encode(bases: Numbers, rows: Rows) -> tuple[Bytes, Numbers]:
     """Encode rows; return the bytes, and how many each row has."""
     counts, numbers = rows
     gaps = np.empty(len(numbers), np.int64)
@@ -325,7 +325,7 @@ def _encode(bases: Numbers, rows: Rows) -> tuple[np.ndarray[tuple[int], np.dtype
     return encoded, before[ends] - before[ends - counts]
 
 
-def _decode(data: np.ndarray[tuple[int], np.dtype[np.uint8]], lengths: Numbers, bases: Numbers) -> Rows:
+def _decode(data: Bytes, lengths: Numbers, bases: Numbers) -> Rows:
     """Decode rows with these lengths in bytes."""
     if not len(data):
         return Rows(np.zeros(len(lengths), np.int64), _NONE)

@@ -178,6 +178,8 @@ class Sections:
             directory = msgspec.json.decode(encoded, type=Directory)
         except (ValueError, msgspec.MsgspecError) as error:
             raise self.tell_damage(error) from error
-        if any(each.start < 0 or each.size < 0 or each.start + each.size > start for each in directory.sections.values()):
+        if any(
+            each.start < 0 or each.size < 0 or each.start + each.size > start for each in directory.sections.values()
+        ):
             raise self.tell_damage("a section is beyond its end")
         return directory

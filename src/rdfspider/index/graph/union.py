@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rdfspider.index.graph.generation import Flags
 from rdfspider.index.graph.manifest import Part
-from rdfspider.index.graph.varints import Numbers
+from rdfspider.index.graph.varints import Flags, Numbers
 
 _BATCH_ROWS = 16_384
 _BLOCKS = 64
@@ -44,10 +43,7 @@ def join_keys(parts: Sequence[Part], are_used: Sequence[Flags]) -> Iterator[Rang
         places = {key: place for place, key in enumerate(keys)}
         yield Range(
             keys,
-            [
-                (numbers, np.fromiter(map(places.__getitem__, own), np.int64, len(own)))
-                for own, numbers in taken
-            ],
+            [(numbers, np.fromiter(map(places.__getitem__, own), np.int64, len(own))) for own, numbers in taken],
         )
 
 

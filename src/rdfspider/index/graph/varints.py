@@ -6,6 +6,7 @@ import numpy.typing as npt
 
 Numbers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
+Flags = npt.NDArray[np.bool_]
 
 _MAX_BYTES = 9
 _END = 128

@@ -50,6 +50,7 @@ _SMALLEST = 4_096
 _WAIT_S = 0.5
 """How long a commit waits for a merge when there is nothing else to do."""
 _MIN_DEAD_ROWS = 1_000
+_KEYS_A_STEP = 16_384
 
 
 class GraphView:
@@ -131,8 +132,12 @@ class GraphView:
         self._start_merge()
 
     def close(self) -> None:
-        """Give up a merge, and release the files. What is in memory is lost, and comes again."""
+        """Make a last generation for readers, give up a merge, and release the files."""
         self._is_closing.set()
+        if self._gathered:
+            # If that fails, all comes again.
+            with contextlib.suppress(OSError, UnreadableError):
+                self._flush()
         self._merger.shutdown()
         self._merging = None
         self._parts = []
@@ -264,9 +269,13 @@ def _choose_parts(parts: Sequence[Part]) -> list[Part]:
 
 def _find_forgotten(part: Part, is_forgotten: Callable[[str], bool]) -> Numbers:
     """The numbers of the URLs of a part that have a row and are forgotten. Rows that no longer count are found, too."""
-    numbers = part.generation.list_sources()
-    keys = part.generation.dictionary.read_all(numbers.tolist())
-    return numbers[[place for place, key in enumerate(keys) if is_forgotten(read_key(key))]]
+    sources = part.generation.list_sources()
+    found: list[int] = []
+    for start in range(0, len(sources), _KEYS_A_STEP):
+        numbers = sources[start : start + _KEYS_A_STEP].tolist()
+        keys = part.generation.dictionary.read_all(numbers)
+        found += [number for number, key in zip(numbers, keys, strict=True) if is_forgotten(read_key(key))]
+    return np.array(found, np.int64)
 
 
 def _bury(part: Part, dead: Numbers, *, is_stale: bool = False) -> Part:
