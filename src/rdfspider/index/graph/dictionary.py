@@ -18,7 +18,7 @@ from rdfspider.index.graph.keys import END
 from rdfspider.index.graph.sections import Sections, SectionWriter
 from rdfspider.index.graph.varints import Numbers
 
-BLOCK_KEYS = 32
+BLOCK_KEYS = 16
 _MAX_COMMON = 255
 _CACHED_BLOCKS = 1024
 _SAMPLE_BLOCKS = 4096

@@ -16,7 +16,7 @@ from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.errors import UnindexedError
 from rdfspider.index.graph.csr import Csr
 from rdfspider.index.graph.keys import find_host, make_key, read_host, read_key
-from rdfspider.index.graph.kinds import LinkKind
+from rdfspider.index.graph.kinds import KINDS, LinkKind
 from rdfspider.index.graph.manifest import mark_manifest, open_newest
 from rdfspider.index.graph.state import KeyLink, State
 from rdfspider.index.graph.varints import Numbers
@@ -209,7 +209,7 @@ class GraphReader:
 
 
 def _make_link(link: KeyLink) -> GraphLink:
-    return GraphLink(read_key(link.key), LinkKind(link.kind), link.anchor, link.predicate)
+    return GraphLink(read_key(link.key), KINDS[link.kind], link.anchor, link.predicate)
 
 
 def _rank(counts: Counter[str]) -> list[tuple[str, int]]:
@@ -226,8 +226,6 @@ def _list_hosts(state: State) -> tuple[list[str], Numbers]:
         keys = (key for some in ids.list_keys() for key in some)
         runs = [(host, sum(1 for _ in group)) for host, group in groupby(keys, find_host)]
     hosts: dict[str, int] = {}
-    numbers = [
-        hosts.setdefault(read_host(find_host(key) if ids.is_plain else key), len(hosts)) for key, _ in runs
-    ]
+    numbers = [hosts.setdefault(read_host(find_host(key) if ids.is_plain else key), len(hosts)) for key, _ in runs]
     lengths = [length for _, length in runs]
     return list(hosts), np.repeat(np.array(numbers, np.int64), np.array(lengths, np.int64))
