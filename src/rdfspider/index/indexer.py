@@ -14,6 +14,7 @@ from functools import partial
 from rdfspider.config import Config
 from rdfspider.disk import HeldError, hold_lock, rename_durably, write_atomically
 from rdfspider.errors import InUseError, UsageError, is_shortage
+from rdfspider.index.graph.view import GraphView
 from rdfspider.index.layout import VERSION, IndexPaths, advise_rebuild, check_index, has_index
 from rdfspider.index.ledger.reader import LedgerReader, read_same
 from rdfspider.index.log.batches import Batches
@@ -41,6 +42,7 @@ Opener = Callable[[], View]
 VIEWS: dict[str, Callable[[IndexPaths], View]] = {
     "quads": QuadView,
     "text": TextView,
+    "graph": GraphView,
 }
 """The indexes of every crawl, by name; a new one is one line here. Outside stores come from the settings (`list_views`)."""
 

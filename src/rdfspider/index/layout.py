@@ -13,6 +13,7 @@ mycrawl/
   index/snapshots.json  the checksums of their files
   index/text/           tantivy
   index/ledger.sqlite   pages, what each states about which entity, and counts
+  index/graph/          who links to whom
   index/stores/         the progress of each outside store
 """
 
@@ -63,6 +64,11 @@ class IndexPaths:
     def ledger(self) -> Path:
         """Pages, entities and counts."""
         return self.index / "ledger.sqlite"
+
+    @property
+    def graph(self) -> Path:
+        """The link graph."""
+        return self.index / "graph"
 
     @property
     def stores(self) -> Path:

@@ -1,0 +1,223 @@
+"""The dictionary of a generation: sorted keys enter, and each gets its place in the order as its number; key → number and number →
+key leave.
+
+Keys are front-coded in blocks: the bytes that a key has in common with the one before, then the rest. A block has few keys
+(`BLOCK_KEYS`) and is compressed with what all blocks have in common. Blocks of a thousand keys take half the room (15 bytes a URL), but a
+row's URLs are in as many blocks as it has links to different places, and each costs its whole decoding: neighbours of one page
+in a hundred then take more than a millisecond. To find a key's block, the beginnings that tell blocks apart are searched in memory-mapped tables.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+
+from rdfspider.index.graph.compression import Compressor, DamagedBlockError, Decompressor, train
+from rdfspider.index.graph.keys import END
+from rdfspider.index.graph.sections import Sections, SectionWriter
+from rdfspider.index.graph.varints import Numbers
+
+BLOCK_KEYS = 16
+_MAX_COMMON = 255
+_CACHED_BLOCKS = 1024
+_SAMPLE_BLOCKS = 4096
+
+
+class Starts(Sequence[bytes]):
+    """The beginnings of blocks, read when they are asked for."""
+
+    def __init__(self, texts: memoryview, ends: memoryview) -> None:
+        self._texts = texts
+        self._ends = ends
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def __getitem__(self, number):  # type: ignore[no-untyped-def]
+        start = self._ends[number - 1] if number else 0
+        return self._texts[start : self._ends[number]].tobytes()
+
+
+class DictionaryWriter:
+    """Writes the sections of a dictionary."""
+
+    def __init__(self, file: SectionWriter, samples: Sequence[bytes]) -> None:
+        """`samples` are blocks like those that will come (`sample_blocks`, `encode_block`)."""
+        self._file = file
+        self._shared = train(samples)
+        self._compressor = Compressor(self._shared)
+        self._pending: list[bytes] = []
+        self._last = b""
+        self._ends: list[int] = []
+        self._starts: list[bytes] = []
+        self._start_ends: list[int] = []
+        self._starts_bytes = 0
+        self.count = 0
+        file.begin("keys")
+
+    def add(self, keys: Sequence[bytes]) -> None:
+        """Add keys, which come after all before, in their order."""
+        self.count += len(keys)
+        pending = self._pending
+        pending.extend(keys)
+        whole = len(pending) - len(pending) % BLOCK_KEYS
+        for start in range(0, whole, BLOCK_KEYS):
+            self._write(pending[start : start + BLOCK_KEYS])
+        del pending[:whole]
+
+    def finish(self) -> None:
+        """Write what is left, and the tables."""
+        if self._pending:
+            self._write(self._pending)
+        self._file.end()
+        self._file.write_table("key_ends", np.array(self._ends, np.uint64))
+        self._file.write_table("key_starts", b"".join(self._starts))
+        self._file.write_table("key_start_ends", np.array(self._start_ends, np.uint32))
+        self._file.write_table("key_shared", self._shared)
+
+    def _write(self, keys: list[bytes]) -> None:
+        first = keys[0]
+        start = first[: _count_common(self._last, first) + 1]
+        self._starts.append(start)
+        self._starts_bytes += len(start)
+        self._start_ends.append(self._starts_bytes)
+        self._last = keys[-1]
+        block = self._compressor.compress(encode_block(keys))
+        self._ends.append(self._file.write(block) + len(block))
+
+
+class Dictionary:
+    """The keys of a generation, by number, and the numbers by key; for any number of threads."""
+
+    def __init__(self, file: Sections) -> None:
+        self._file = file
+        self.count = file.counts["keys"]
+        """How many keys there are."""
+        self._blocks = file.get("keys")
+        self._ends = file.get_checked("key_ends").cast("Q")
+        self._starts = Starts(file.get_checked("key_starts"), file.get_checked("key_start_ends").cast("I"))
+        self._decompressor = Decompressor(bytes(file.get_checked("key_shared")))
+        self._cached: dict[int, list[bytes]] = {}
+        if len(self._ends) != -(-self.count // BLOCK_KEYS) or len(self._starts) != len(self._ends):
+            raise file.tell_damage("it has another number of keys than it says")
+
+    def find(self, key: bytes) -> int | None:
+        """Return the number of a key; None if it is not there."""
+        block = bisect_right(self._starts, key) - 1
+        if block < 0:
+            return None
+        keys = self._load(block)
+        place = bisect_left(keys, key)
+        return block * BLOCK_KEYS + place if place < len(keys) and keys[place] == key else None
+
+    def read(self, number: int) -> bytes:
+        """Return the key with a number."""
+        block, place = divmod(number, BLOCK_KEYS)
+        return self._load(block)[place]
+
+    def read_all(self, numbers: Iterable[int]) -> list[bytes]:
+        """Return the keys with these numbers, in the same order; sorted numbers are read fastest."""
+        found: list[bytes] = []
+        last, keys = -1, []
+        for number in numbers:
+            block = number // BLOCK_KEYS
+            if block != last:
+                last, keys = block, self._load(block)
+            found.append(keys[number % BLOCK_KEYS])
+        return found
+
+    def locate(self, keys: Sequence[bytes]) -> Numbers:
+        """Return the number of each of some sorted keys; -1 for one that is not there."""
+        found = np.full(len(keys), -1, np.int64)
+        for place, key in enumerate(keys):
+            number = self.find(key)
+            if number is not None:
+                found[place] = number
+        return found
+
+    def list_keys(self, start: int = 0) -> Iterator[list[bytes]]:
+        """The keys of block after block, from the block with this number."""
+        for block in range(start, len(self._ends)):
+            yield self._decode(block)
+
+    def list_hosts(self) -> Iterator[tuple[bytes, int]]:
+        """The key of the first page of each run of keys of one host, and how long the run is; blocks within one host are skipped."""
+        blocks = len(self._ends)
+        run, length = b"", 0
+        for block in range(blocks):
+            size = min(BLOCK_KEYS, self.count - block * BLOCK_KEYS)
+            host = run[: run.find(END) + 1] if run[:1] != b"!" else b""
+            if (
+                host
+                and self._starts[block].startswith(host)
+                and block + 1 < blocks
+                and self._starts[block + 1].startswith(host)
+            ):
+                length += size
+                continue
+            for key in self._decode(block):
+                if host and key.startswith(host):
+                    length += 1
+                    continue
+                if length:
+                    yield run, length
+                run, length = key, 1
+                host = run[: run.find(END) + 1] if run[:1] != b"!" else b""
+        if length:
+            yield run, length
+
+    def sample_blocks(self, count: int) -> list[bytes]:
+        """Return some blocks from all over, for `DictionaryWriter`."""
+        step = max(1, len(self._ends) // max(count, 1))
+        return [encode_block(self._decode(block)) for block in range(0, len(self._ends), step)]
+
+    def _load(self, block: int) -> list[bytes]:
+        keys = self._cached.get(block)
+        if keys is None:
+            keys = self._decode(block)
+            if len(self._cached) >= _CACHED_BLOCKS:
+                self._cached.clear()
+            self._cached[block] = keys
+        return keys
+
+    def _decode(self, block: int) -> list[bytes]:
+        start = self._ends[block - 1] if block else 0
+        try:
+            encoded = self._decompressor.decompress(self._blocks[start : self._ends[block]])
+        except DamagedBlockError as error:
+            raise self._file.tell_damage(error) from error
+        count = min(BLOCK_KEYS, self.count - block * BLOCK_KEYS)
+        rests = encoded[count:].split(b"\0")
+        if len(rests) != count:
+            raise self._file.tell_damage("a block has another number of keys than it should")
+        key = b""
+        return [key := key[:common] + rest for common, rest in zip(encoded, rests, strict=False)]
+
+
+def encode_block(keys: Sequence[bytes]) -> bytes:
+    """Encode the keys of a block: how many bytes each has in common with the one before, then the rests."""
+    commons = bytearray(len(keys))
+    rests = [keys[0]]
+    last = keys[0]
+    for place, key in enumerate(islice(keys, 1, None), 1):
+        common = min(_count_common(last, key), _MAX_COMMON)
+        commons[place] = common
+        rests.append(key[common:])
+        last = key
+    return bytes(commons) + b"\0".join(rests)
+
+
+def choose_samples(keys: Sequence[bytes]) -> list[bytes]:
+    """Return some blocks of sorted keys, for `DictionaryWriter`."""
+    step = max(1, len(keys) // BLOCK_KEYS // _SAMPLE_BLOCKS) * BLOCK_KEYS
+    return [encode_block(keys[start : start + BLOCK_KEYS]) for start in range(0, len(keys), step)]
+
+
+def _count_common(one: bytes, other: bytes) -> int:
+    """Count the bytes that two keys have in common at their beginning."""
+    size = min(len(one), len(other))
+    if one[:size] == other[:size]:
+        return size
+    difference = int.from_bytes(one[:size], "big") ^ int.from_bytes(other[:size], "big")
+    return size - (difference.bit_length() + 7) // 8
