@@ -215,7 +215,7 @@ def merge_all(view: GraphView) -> None:
     for part in view._parts:
         part.generation.file.path.unlink()
     view._parts = [Part(generation, np.empty(0, np.int64))]
-    save_manifest(view._folder, view._durable, view._parts)
+    save_manifest(view._folder, view._durable, view._parts, [])
 
 
 def judge_sizes(reader: GraphReader, forward: float | None, transposed: float | None) -> None:

@@ -1,6 +1,8 @@
-"""Bytes that belong to rows, such as the words of their links: one piece a row enters, in the order of rows, and leaves by row.
+"""Bytes that belong to rows, such as the words of their links: one piece a row enters, in the order of rows, and leaves by
+row.
 
-Pieces are in compressed blocks, a block per so many rows: the length of each piece, then the pieces. A block of nothing takes no room.
+Pieces are in compressed blocks, a block per so many rows: the length of each piece, then the pieces. A block of nothing takes
+no room.
 """
 
 from collections.abc import Sequence

@@ -1,10 +1,11 @@
-"""The dictionary of a generation: sorted keys enter, and each gets its place in the order as its number; key → number and number →
-key leave.
+"""The dictionary of a generation: sorted keys enter, and each gets its place in the order as its number; key → number and
+number → key leave.
 
 Keys are front-coded in blocks: the bytes that a key has in common with the one before, then the rest. A block has few keys
-(`BLOCK_KEYS`) and is compressed with what all blocks have in common. Blocks of a thousand keys take half the room (15 bytes a URL), but a
-row's URLs are in as many blocks as it has links to different places, and each costs its whole decoding: neighbours of one page
-in a hundred then take more than a millisecond. To find a key's block, the beginnings that tell blocks apart are searched in memory-mapped tables.
+(`BLOCK_KEYS`) and is compressed with what all blocks have in common. Blocks of a thousand keys take half the room (15 bytes a
+URL), but a row's URLs are in as many blocks as it has links to different places, and each costs its whole decoding: neighbours
+of one page in a hundred then take more than a millisecond. To find a key's block, the beginnings that tell blocks apart are
+searched in memory-mapped tables.
 """
 
 from bisect import bisect_left, bisect_right
@@ -142,7 +143,7 @@ class Dictionary:
             yield self._decode(block)
 
     def list_hosts(self) -> Iterator[tuple[bytes, int]]:
-        """The key of the first page of each run of keys of one host, and how long the run is; blocks within one host are skipped."""
+        """The first key of each run of keys of one host, and how long the run is; blocks within one host are skipped."""
         blocks = len(self._ends)
         run, length = b"", 0
         for block in range(blocks):

@@ -1,7 +1,8 @@
 """A generation of the graph: one file that never changes, with the links of some pages.
 
-It has the sorted keys of all URLs that occur in it; the rows of its pages, in the order of their numbers, with the kinds and words of
-their links; the same links by target; and the stamp of each row. A *row* may have no links, and that of a page that is gone has none.
+It has the sorted keys of all URLs that occur in it; the rows of its pages, in the order of their numbers, with the kinds and
+words of their links; the same links by target; and the stamp of each row. A *row* may have no links, and that of a page that
+is gone has none.
 """
 
 import threading

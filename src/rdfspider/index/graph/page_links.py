@@ -1,7 +1,7 @@
 """The links of a page: an outcome of the log enters, a row of the graph leaves.
 
-A target is a page: what follows `#` is dropped, so a data link to `https://x.org/#me` counts for `https://x.org/`. A link of a page to
-itself is none.
+A target is a page: what follows `#` is dropped, so a data link to `https://x.org/#me` counts for `https://x.org/`. A link of a
+page to itself is none.
 """
 
 import re

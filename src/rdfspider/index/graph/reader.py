@@ -1,7 +1,7 @@
 """The link graph for those who ask: URLs enter, links with their kinds and words leave; and the whole graph for algorithms.
 
-A reader has one committed state at a time. It holds the files of that state open, so the writer never waits for it, and it never meets
-half a change; `refresh` takes the newest.
+A reader has one committed state at a time. It holds the files of that state open, so the writer never waits for it, and it
+never meets half a change; `refresh` takes the newest.
 """
 
 import threading
@@ -151,7 +151,7 @@ class GraphReader:
             if link.anchor:
                 by_site[self._find_site(host_of(read_key(link.key)))][link.anchor] += 1
         own = by_site.pop(self._find_site(host_of(url)), Counter())
-        votes = Counter(min(texts, key=lambda text: (-texts[text], text)) for texts in by_site.values())  # noqa: B023
+        votes = Counter(min(texts, key=lambda text: (-texts[text], text)) for texts in by_site.values())
         return Anchors(_rank(votes), _rank(own))
 
     def load_csr(self, wanted: LinkKind | None = None, unwanted: LinkKind | None = None) -> Csr:

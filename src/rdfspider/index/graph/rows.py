@@ -1,8 +1,9 @@
 """The rows of a graph: each row is a sorted list of distinct numbers; rows enter in their order, one row or many leave.
 
-A block has 128 rows: the length of each in bytes, then the rows, compressed together. A row is the gaps between its numbers, the
-first relative to the base of the block, so that equal rows are equal bytes. Only the row that is asked for is decoded. A row that is long (a page
-to which many link) would make its block slow for all others: it is kept apart, in chunks that can be read alone.
+A block has 128 rows: the length of each in bytes, then the rows, compressed together. A row is the gaps between its numbers,
+the first relative to the base of the block, so that equal rows are equal bytes. Only the row that is asked for is decoded. A
+row that is long (a page to which many link) would make its block slow for all others: it is kept apart, in chunks that can be
+read alone.
 """
 
 from bisect import bisect_right

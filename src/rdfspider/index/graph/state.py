@@ -1,7 +1,8 @@
-"""One committed state of the graph, which never changes: keys enter, links leave; and the numbers of all its pages in one order.
+"""One committed state of the graph, which never changes: keys enter, links leave; and the numbers of all its pages in one
+order.
 
-A question about one page needs no numbers: it is asked of each generation, and answers are joined by key. The *ids* of a state number
-its pages in the order of keys; with several generations they are made when they are first needed.
+A question about one page needs no numbers: it is asked of each generation, and answers are joined by key. The *ids* of a state
+number its pages in the order of keys; with several generations they are made when they are first needed.
 """
 
 import threading
