@@ -68,9 +68,10 @@ def read_host(beginning: bytes) -> str:
 def _read_start(start: bytes) -> str:
     """The scheme and the host of keys that begin so, with `/` or `s` at the end; empty if there may be more than
     these. The keys of a page's links have few of these beginnings."""
-    host, secure = start[:-2].decode("utf-8", "surrogatepass"), start[-1:]
+    secure = start[-1:]
     if start[:1] == _ODD or start[-2:-1] != END or secure not in (b"/", b"s"):
         return ""
+    host = start[:-2].decode()
     return f"http{'s' if secure == b's' else ''}://{'.'.join(reversed(host.split(',')))}"
 
 
