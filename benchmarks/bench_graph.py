@@ -152,11 +152,12 @@ class Web:
         return f"http{'s' * (host % 4 > 0)}://{name}/{make_path(own, number) if number else ''}"
 
 
-def make_outcome(page: Page, number: int) -> Outcome:
+def make_outcome(page: Page, number: int, chance: Random | None) -> Outcome:
+    """The outcome of a page; with a source of chance, its links have anchor texts of some twenty characters."""
     url, links = page
-    return Outcome(
-        url, 1.7e9 + number, "log", 0, number, Effect.REPLACE, digest=f"sha1:{number:08}", outlinks=tuple(links)
-    )
+    anchors = {link: " ".join(chance.choices(WORDS, k=3)) for link in links} if chance else {}
+    fields = {"digest": f"sha1:{number:08}", "outlinks": tuple(links), "anchors": anchors}
+    return Outcome(url, 1.7e9 + number, "log", 0, number, Effect.REPLACE, **fields)
 
 
 def build(folder: Path, pages: Iterator[Page], *, judge_flush: bool = False) -> GraphReader:
@@ -165,6 +166,7 @@ def build(folder: Path, pages: Iterator[Page], *, judge_flush: bool = False) -> 
     paths.index.mkdir(parents=True)
     paths.version.write_text(f"{VERSION}\n")
     view = GraphView(paths)
+    chance = Random(1) if judge_flush else None
     process = psutil.Process()
     cpu_s, links, number, waiting, next_look = 0.0, 0, 0, [], 1_000_000
     memory = {}
@@ -172,7 +174,7 @@ def build(folder: Path, pages: Iterator[Page], *, judge_flush: bool = False) -> 
     for page in pages:
         number += 1
         links += len(page[1])
-        waiting.append(make_outcome(page, number))
+        waiting.append(make_outcome(page, number, chance))
         if len(waiting) >= PAGES_A_COMMIT:
             started = time.thread_time()
             view.apply(waiting)
@@ -189,6 +191,7 @@ def build(folder: Path, pages: Iterator[Page], *, judge_flush: bool = False) -> 
     all_started = time.process_time()
     while view.has_deferred:
         view.commit({"log": number})
+        time.sleep(0.1)
     last_s = time.process_time() - all_started
     print(
         f"  {number:,} pages, {links:,} links with repetitions; {len(view._parts)} generations, {last_s:.1f} s for the rest"
@@ -269,6 +272,8 @@ def judge_sizes(reader: GraphReader, forward: float | None, transposed: float | 
     )
     judge("transposed rows, with offsets", add("transposed") * 8 / links, transposed, "bits a link")
     judge("dictionary (the faster form)", add("key") / generation.keys, 32.0, "bytes a URL")
+    if add("words"):
+        print(f"  {'anchor texts':58} {add('words') / links:10.3f} bytes a link")
     raw = sum(len(key) for keys in generation.dictionary.list_keys() for key in keys) / generation.keys
     print(
         f"  a URL has {raw:.1f} bytes; stamps and hashes take "
@@ -288,13 +293,11 @@ def measure_reads(reader: GraphReader, seed: int) -> None:
     chance.shuffle(all_urls)
     show("neighbours by id, out", reader.list_out, pages, 100.0)
     show("neighbours by id, in", reader.list_in, everywhere, 100.0)
-    show("URL to URLs, out", lambda url: [link.url for link in reader.read_links(url)], urls, 1000.0)
-    show(
-        "URL to URLs, in, the first 50",
-        lambda url: [link.url for link in reader.read_backlinks(url, 50)],
-        all_urls,
-        None,
-    )
+    show("URL to URLs", reader.list_targets, urls, 1000.0)
+    show("links with kinds and words, all", reader.read_links, urls, None)
+    show("backlinks with kinds and words, 50", lambda url: reader.read_backlinks(url, 50), all_urls, None)
+    if not part.generation.words.is_empty:
+        show("the words for a page", reader.read_anchors, all_urls[: LOOKUPS // 10], None)
     show("URL to id", reader.find, all_urls, None)
     show("id to URL", reader.read_url, everywhere, None)
 

@@ -17,6 +17,7 @@ from tests.index.logs import ShardLog
 from disks import mount_disk
 from rdfspider.config import Config, IndexConfig, RunConfig
 from rdfspider.errors import InUseError, UsageError
+from rdfspider.index.graph.reader import GraphReader
 from rdfspider.index.graph.view import GraphView
 from rdfspider.index.indexer import Indexer, hold_index
 from rdfspider.index.layout import IndexPaths, check_index
@@ -75,6 +76,17 @@ def test_another_time_takes_what_is_new_alone(tmp_path: Path, monkeypatch: pytes
         monkeypatch.setattr(view, "apply", lambda _, outcomes: taken.extend(outcomes))
     assert index_all(tmp_path).pages == 2
     assert not taken
+
+
+def test_an_index_without_a_graph_gets_one_by_itself(tmp_path: Path) -> None:
+    ShardLog(tmp_path).write(
+        "http://a.test/1", rdfa="<http://a.test/1> <http://schema.org/about> <http://b.test/> <http://a.test/1> .\n"
+    )
+    index_all(tmp_path)
+    shutil.rmtree(IndexPaths(tmp_path).graph)
+    assert index_all(tmp_path).pages == 1
+    with contextlib.closing(GraphReader(IndexPaths(tmp_path))) as reader:
+        assert reader.list_targets("http://a.test/1") == ["http://b.test/"]
 
 
 def test_one_process_has_the_index(tmp_path: Path) -> None:
@@ -195,6 +207,7 @@ PROGRAM = """
 import sys, time
 from pathlib import Path
 from rdfspider.config import Config
+from rdfspider.index.graph.reader import GraphReader
 from rdfspider.index.graph.view import GraphView
 from rdfspider.index.indexer import Indexer
 from rdfspider.index.layout import IndexPaths

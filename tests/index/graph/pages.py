@@ -99,6 +99,7 @@ def dump(reader: GraphReader) -> tuple[list[str], list[tuple[str, str, int, str]
         targets = [target for source, target, _, _ in found if source == url]
         assert [urls[each] for each in reader.list_out(page)] == targets
         assert reader.count_out(url) == len(targets)
+        assert reader.list_targets(url) == targets
         assert [link.url for link in reader.read_backlinks(url, 3, 1)] == [urls[each] for each in reader.list_in(page)][
             1:4
         ]

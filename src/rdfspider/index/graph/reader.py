@@ -125,6 +125,10 @@ class GraphReader:
         """The URLs of all pages, in the order of their ids: hosts are together, and the hosts of a domain."""
         return (read_key(key) for keys in self._state.ids.list_keys() for key in keys)
 
+    def list_targets(self, url: str) -> list[str]:
+        """The URLs to which a page links, in the order of their ids: the fastest way to follow links."""
+        return [read_key(key) for key in self._state.list_targets(make_key(url))]
+
     def read_links(self, url: str, limit: int | None = None, offset: int = 0) -> list[GraphLink]:
         """The links of a page, in the order of their targets' ids."""
         stop = _ALL if limit is None else offset + limit

@@ -65,6 +65,14 @@ class State:
         """How many links there are."""
         return sum(part.generation.links - _count_dead_links(part) for part in self.parts)
 
+    def list_targets(self, key: bytes) -> list[bytes]:
+        """The keys of the pages to which a page links, and nothing else of the links."""
+        place = self._find_row(key)
+        if place is None:
+            return []
+        generation = place.part.generation
+        return generation.dictionary.read_all(generation.forward.read(place.row).tolist())
+
     def list_out(self, key: bytes, start: int, stop: int) -> list[KeyLink]:
         """Some of the links of a page, in the order of their targets."""
         place = self._find_row(key)

@@ -46,7 +46,9 @@ FAN_OUT = 8
 FLUSH_S = 30.0
 """While pages keep coming, readers see their links after this time at the latest."""
 _DUTY = 0.05
-"""What small generations may take of the time."""
+_REST_S = 2.0
+"""When nothing more comes, what is in memory becomes a generation as soon as small ones take no more than this share of the
+time, or after this time."""
 _SMALLEST = 4_096
 """Generations of fewer links and rows count as of one size."""
 _WAIT_S = 0.5
@@ -135,7 +137,7 @@ class GraphView:
             self._gathered.add(page)
         self._finish_merge(_WAIT_S if is_at_rest and not self._gathered else 0.0)
         waited_s = time.monotonic() - self._flushed_at
-        is_due = waited_s >= (self._flush_s / _DUTY if is_at_rest else FLUSH_S)
+        is_due = waited_s >= (min(self._flush_s / _DUTY, _REST_S) if is_at_rest else FLUSH_S)
         if self._has_forgotten or (is_due and (self._gathered or self._cursors != self._durable)):
             self._flush()
         self._start_merge()
