@@ -13,12 +13,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-import numpy as np
-
 from rdfspider.index.graph.compression import Compressor, DamagedBlockError, Decompressor, train
 from rdfspider.index.graph.keys import END
 from rdfspider.index.graph.sections import Sections, SectionWriter
-from rdfspider.index.graph.varints import Numbers
 
 BLOCK_KEYS = 16
 _MAX_COMMON = 255
@@ -125,15 +122,6 @@ class Dictionary:
             if block != last:
                 last, keys = block, self._load(block)
             found.append(keys[number % BLOCK_KEYS])
-        return found
-
-    def locate(self, keys: Sequence[bytes]) -> Numbers:
-        """Return the number of each of some sorted keys; -1 for one that is not there."""
-        found = np.full(len(keys), -1, np.int64)
-        for place, key in enumerate(keys):
-            number = self.find(key)
-            if number is not None:
-                found[place] = number
         return found
 
     def list_keys(self, start: int = 0) -> Iterator[list[bytes]]:

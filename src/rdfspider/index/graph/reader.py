@@ -85,9 +85,8 @@ class GraphReader:
         self._state = State([])
 
     def read_cursors(self) -> dict[str, int]:
-        """The position in the log up to which everything is here, as of the newest state."""
-        newest = open_newest(self._paths.graph)
-        return dict(newest[0].cursors) if newest else {}
+        """The position in the log up to which everything is here."""
+        return dict(self._cursors)
 
     def count_pages(self) -> int:
         """How many pages there are: those with links, and those to which links lead."""
@@ -202,6 +201,7 @@ class GraphReader:
             raise UnindexedError(
                 f"{folder} has no link graph yet: make it with `rdfspider index --dir {folder}`, or wait some seconds"
             )
+        self._cursors = newest[0].cursors
         return State(newest[1])
 
     def _find_site(self, host: str) -> str:
