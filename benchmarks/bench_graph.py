@@ -3,9 +3,9 @@
     python benchmarks/bench_graph.py ../shared/graphs/cnr-2000              # some minutes, with ten million synthetic links
     python benchmarks/bench_graph.py ../shared/graphs/cnr-2000 --links 1000000
 
-cnr-2000 is a real graph whose URLs are not known, so its ids get synthetic ones in the same order. The synthetic web has hosts and
-pages by a power law, paths as sites make them, and links that mostly stay on their host: `--seed` gives another one. Latencies are
-of single calls, in wall-clock time and, since a busy machine is no fault, in processor time, which is judged.
+cnr-2000 is a real graph whose URLs are not known, so its ids get synthetic ones in the same order. The synthetic web has hosts
+and pages by a power law, paths as sites make them, and links that mostly stay on their host: `--seed` gives another one.
+Latencies are of single calls, in wall-clock time and, since a busy machine is no fault, in processor time, which is judged.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -25,8 +26,11 @@ import pyoxigraph
 import tantivy
 
 from rdfspider.archive.outcomes import Effect, Outcome
+from rdfspider.index.graph.csr import Csr, transpose
 from rdfspider.index.graph.keys import make_key, read_key
 from rdfspider.index.graph.reader import GraphReader
+from rdfspider.index.graph.rows import Rows, RowsWriter
+from rdfspider.index.graph.sections import SectionWriter
 from rdfspider.index.graph.view import GraphView
 from rdfspider.index.layout import VERSION, IndexPaths
 
@@ -34,7 +38,9 @@ LOOKUPS = 20_000
 PAGES_A_COMMIT = 500
 SAMPLE_PAGES = 2_000
 LINKS_A_PAGE = 50
-WORDS = "about news team data paper project event archive images docs download research people contact library item view list show".split()
+WORDS = (
+    "about news team data paper project event archive images docs download research people contact library item view list"
+).split()
 RELATED = "<http://example.org/linksTo>"
 Page = tuple[str, Sequence[str]]
 missed: list[str] = []
@@ -50,6 +56,8 @@ def main() -> None:
             urls = make_cnr_urls(len(indptr) - 1, Random(options.seed))
             pages = ((urls[i], [urls[j] for j in indices[indptr[i] : indptr[i + 1]]]) for i in range(len(indptr) - 1))
             reader = build(folder / "cnr", pages)
+            judge_rows(folder, indptr, indices)
+            print("  the same as a generation, without the links of pages to themselves:")
             judge_sizes(reader, 3.5, 3.0)
             measure_reads(reader, options.seed)
             compare(folder, indptr, indices, urls)
@@ -144,11 +152,12 @@ class Web:
         return f"http{'s' * (host % 4 > 0)}://{name}/{make_path(own, number) if number else ''}"
 
 
-def make_outcome(page: Page, number: int) -> Outcome:
+def make_outcome(page: Page, number: int, chance: Random | None) -> Outcome:
+    """The outcome of a page; with a source of chance, its links have anchor texts of some twenty characters."""
     url, links = page
-    return Outcome(
-        url, 1.7e9 + number, "log", 0, number, Effect.REPLACE, digest=f"sha1:{number:08}", outlinks=tuple(links)
-    )
+    anchors = {link: " ".join(chance.choices(WORDS, k=3)) for link in links} if chance else {}
+    fields = {"digest": f"sha1:{number:08}", "outlinks": tuple(links), "anchors": anchors}
+    return Outcome(url, 1.7e9 + number, "log", 0, number, Effect.REPLACE, **fields)
 
 
 def build(folder: Path, pages: Iterator[Page], *, judge_flush: bool = False) -> GraphReader:
@@ -157,6 +166,7 @@ def build(folder: Path, pages: Iterator[Page], *, judge_flush: bool = False) -> 
     paths.index.mkdir(parents=True)
     paths.version.write_text(f"{VERSION}\n")
     view = GraphView(paths)
+    chance = Random(1) if judge_flush else None
     process = psutil.Process()
     cpu_s, links, number, waiting, next_look = 0.0, 0, 0, [], 1_000_000
     memory = {}
@@ -164,7 +174,7 @@ def build(folder: Path, pages: Iterator[Page], *, judge_flush: bool = False) -> 
     for page in pages:
         number += 1
         links += len(page[1])
-        waiting.append(make_outcome(page, number))
+        waiting.append(make_outcome(page, number, chance))
         if len(waiting) >= PAGES_A_COMMIT:
             started = time.thread_time()
             view.apply(waiting)
@@ -181,6 +191,7 @@ def build(folder: Path, pages: Iterator[Page], *, judge_flush: bool = False) -> 
     all_started = time.process_time()
     while view.has_deferred:
         view.commit({"log": number})
+        time.sleep(0.1)
     last_s = time.process_time() - all_started
     print(
         f"  {number:,} pages, {links:,} links with repetitions; {len(view._parts)} generations, {last_s:.1f} s for the rest"
@@ -210,12 +221,34 @@ def merge_all(view: GraphView) -> None:
     wall_s, cpu_s = time.perf_counter() - started, time.process_time() - began
     links = generation.links
     print(
-        f"  merging {len(view._parts)} generations: {links / cpu_s / 1e6:.2f} M links/s of processor time ({links / wall_s / 1e6:.2f} of time)"
+        f"  merging {len(view._parts)} generations: {links / cpu_s / 1e6:.2f} M links/s of processor time, "
+        f"{links / wall_s / 1e6:.2f} of time"
     )
     for part in view._parts:
         part.generation.file.path.unlink()
     view._parts = [Part(generation, np.empty(0, np.int64))]
-    save_manifest(view._folder, view._durable, view._parts)
+    save_manifest(view._folder, view._durable, view._parts, [])
+
+
+def judge_rows(folder: Path, indptr: np.ndarray, indices: np.ndarray) -> None:
+    """Write all links as they are, in both directions."""
+    nodes, links = len(indptr) - 1, len(indices)
+    back = transpose(Csr(indptr, indices.astype(np.int32)))
+    for name, graph, most in (("forward", Csr(indptr, indices), 3.5), ("transposed", back, 3.0)):
+        path = folder / name
+        file = SectionWriter(path)
+        started = time.process_time()
+        writer = RowsWriter(file, name)
+        for start in range(0, nodes, 16_384):
+            stop = min(start + 16_384, nodes)
+            counts = np.diff(graph.indptr[start : stop + 1])
+            numbers = graph.indices[graph.indptr[start] : graph.indptr[stop]].astype(np.int64)
+            writer.add(np.arange(start, stop), Rows(counts, numbers))
+        writer.finish()
+        cpu_s = time.process_time() - started
+        file.finish({})
+        judge(f"{name}, all {links:,} links, the whole file", path.stat().st_size * 8 / links, most, "bits a link")
+        print(f"  {'written with':58} {links / cpu_s / 1e6:10.3f} M links/s of processor time")
 
 
 def judge_sizes(reader: GraphReader, forward: float | None, transposed: float | None) -> None:
@@ -228,7 +261,8 @@ def judge_sizes(reader: GraphReader, forward: float | None, transposed: float | 
         return sum(size for name, size in sizes.items() if name.startswith(starts))
 
     print(
-        f"  one generation: {generation.keys:,} URLs, {generation.rows:,} pages, {links:,} links, {generation.file.size / 1e6:.1f} MB"
+        f"  one generation: {generation.keys:,} URLs, {generation.rows:,} pages, {links:,} links, "
+        f"{generation.file.size / 1e6:.1f} MB"
     )
     judge(
         "forward rows, with offsets and the bits of who has a row",
@@ -238,9 +272,12 @@ def judge_sizes(reader: GraphReader, forward: float | None, transposed: float | 
     )
     judge("transposed rows, with offsets", add("transposed") * 8 / links, transposed, "bits a link")
     judge("dictionary (the faster form)", add("key") / generation.keys, 32.0, "bytes a URL")
+    if add("words"):
+        print(f"  {'anchor texts':58} {add('words') / links:10.3f} bytes a link")
     raw = sum(len(key) for keys in generation.dictionary.list_keys() for key in keys) / generation.keys
     print(
-        f"  a URL has {raw:.1f} bytes; stamps and hashes are {add('times', 'ties', 'row_hashes') / generation.rows:.1f} bytes a page"
+        f"  a URL has {raw:.1f} bytes; stamps and hashes take "
+        f"{add('times', 'ties', 'row_hashes') / generation.rows:.1f} bytes a page"
     )
 
 
@@ -256,13 +293,11 @@ def measure_reads(reader: GraphReader, seed: int) -> None:
     chance.shuffle(all_urls)
     show("neighbours by id, out", reader.list_out, pages, 100.0)
     show("neighbours by id, in", reader.list_in, everywhere, 100.0)
-    show("URL to URLs, out", lambda url: [link.url for link in reader.read_links(url)], urls, 1000.0)
-    show(
-        "URL to URLs, in, the first 50",
-        lambda url: [link.url for link in reader.read_backlinks(url, 50)],
-        all_urls,
-        None,
-    )
+    show("URL to URLs", reader.list_targets, urls, 1000.0)
+    show("links with kinds and words, all", reader.read_links, urls, None)
+    show("backlinks with kinds and words, 50", lambda url: reader.read_backlinks(url, 50), all_urls, None)
+    if not part.generation.words.is_empty:
+        show("the words for a page", reader.read_anchors, all_urls[: LOOKUPS // 10], None)
     show("URL to id", reader.find, all_urls, None)
     show("id to URL", reader.read_url, everywhere, None)
 
@@ -294,9 +329,8 @@ def compare(folder: Path, indptr: np.ndarray, indices: np.ndarray, urls: Sequenc
         graph = scipy.sparse.csr_array(
             (np.ones(links, np.bool_), indices.astype(np.int32), indptr), shape=(len(indptr) - 1,) * 2
         )
-        print(
-            f"    scipy CSR                 {(graph.indptr.nbytes + graph.indices.nbytes) * 8 / links:8.1f} bits a link, in memory"
-        )
+        size = graph.indptr.nbytes + graph.indices.nbytes
+        print(f"    scipy CSR                 {size * 8 / links:8.1f} bits a link, in memory")
     except ImportError:
         print(
             f"    CSR (scipy is not here)   {(links * 4 + len(indptr) * 8) * 8 / links:8.1f} bits a link, by arithmetic"
@@ -304,11 +338,11 @@ def compare(folder: Path, indptr: np.ndarray, indices: np.ndarray, urls: Sequenc
     try:
         import pyroaring
 
-        size = sum(len(pyroaring.BitMap(indices[a:b]).serialize()) for a, b in zip(indptr, indptr[1:], strict=False))
+        size = sum(len(pyroaring.BitMap(indices[a:b]).serialize()) for a, b in pairwise(indptr))
         print(f"    pyroaring, a map a row    {size * 8 / links:8.1f} bits a link, without offsets")
     except ImportError:
         print("    pyroaring is not here")
-    sample = range(0, SAMPLE_PAGES)
+    sample = range(SAMPLE_PAGES)
     count = int(indptr[SAMPLE_PAGES])
     store = pyoxigraph.Store(str(folder / "oxigraph"))
     predicate = pyoxigraph.NamedNode(RELATED[1:-1])
@@ -325,7 +359,7 @@ def compare(folder: Path, indptr: np.ndarray, indices: np.ndarray, urls: Sequenc
     (folder / "tantivy").mkdir()
     index = tantivy.Index(builder.build(), path=str(folder / "tantivy"))
     writer = index.writer(50_000_000, 1)
-    for i in range(0, min(len(indptr) - 1, 100_000)):
+    for i in range(min(len(indptr) - 1, 100_000)):
         document = tantivy.Document()
         for j in indices[indptr[i] : indptr[i + 1]]:
             document.add_unsigned("outlinks", hash(int(j) * 0x9E3779B97F4A7C15) & ((1 << 63) - 1))

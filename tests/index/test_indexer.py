@@ -17,6 +17,8 @@ from tests.index.logs import ShardLog
 from disks import mount_disk
 from rdfspider.config import Config, IndexConfig, RunConfig
 from rdfspider.errors import InUseError, UsageError
+from rdfspider.index.graph.reader import GraphReader
+from rdfspider.index.graph.view import GraphView
 from rdfspider.index.indexer import Indexer, hold_index
 from rdfspider.index.layout import IndexPaths, check_index
 from rdfspider.index.quads.view import QuadView
@@ -39,7 +41,7 @@ def test_pages_are_found_by_both_and_counted(tmp_path: Path) -> None:
     log.write("http://a.test/3", status=410)
     status = index_all(tmp_path)
     assert (status.state, status.pages, status.quads, status.entities) == ("ended", 19, 38, 19)
-    assert [view.name for view in status.views] == ["quads", "text"]
+    assert [view.name for view in status.views] == ["quads", "text", "graph"]
     assert read_index_status(IndexPaths(tmp_path)) == status
     quads = read_quads(tmp_path)
     assert any("the thing of http://a.test/2" in quad for quad in quads)
@@ -70,10 +72,21 @@ def test_another_time_takes_what_is_new_alone(tmp_path: Path, monkeypatch: pytes
     assert index_all(tmp_path).pages == 2
     assert read_quads(tmp_path) > before
     taken: list[object] = []
-    for view in (QuadView, TextView):
+    for view in (QuadView, TextView, GraphView):
         monkeypatch.setattr(view, "apply", lambda _, outcomes: taken.extend(outcomes))
     assert index_all(tmp_path).pages == 2
     assert not taken
+
+
+def test_an_index_without_a_graph_gets_one_by_itself(tmp_path: Path) -> None:
+    ShardLog(tmp_path).write(
+        "http://a.test/1", rdfa="<http://a.test/1> <http://schema.org/about> <http://b.test/> <http://a.test/1> .\n"
+    )
+    index_all(tmp_path)
+    shutil.rmtree(IndexPaths(tmp_path).graph)
+    assert index_all(tmp_path).pages == 1
+    with contextlib.closing(GraphReader(IndexPaths(tmp_path))) as reader:
+        assert reader.list_targets("http://a.test/1") == ["http://b.test/"]
 
 
 def test_one_process_has_the_index(tmp_path: Path) -> None:
@@ -145,7 +158,7 @@ def test_a_store_that_has_lost_a_file_is_damaged(tmp_path: Path) -> None:
         index_all(tmp_path)
 
 
-@pytest.mark.parametrize("part", ["quads/CURRENT", "ledger.sqlite", "text/meta.json"])
+@pytest.mark.parametrize("part", ["quads/CURRENT", "ledger.sqlite", "text/meta.json", "graph/manifest"])
 def test_an_index_that_is_damaged_is_told_so_with_what_to_do(tmp_path: Path, part: str) -> None:
     ShardLog(tmp_path).write("http://a.test/1")
     index_all(tmp_path)
@@ -194,6 +207,8 @@ PROGRAM = """
 import sys, time
 from pathlib import Path
 from rdfspider.config import Config
+from rdfspider.index.graph.reader import GraphReader
+from rdfspider.index.graph.view import GraphView
 from rdfspider.index.indexer import Indexer
 from rdfspider.index.layout import IndexPaths
 indexer = Indexer(IndexPaths(Path(sys.argv[1])), Config())

@@ -22,6 +22,8 @@ from rdfspider.archive.warc_file import Damage
 from rdfspider.config import Config
 from rdfspider.disk import read_lines
 from rdfspider.errors import UnindexedError, UnreadableError, UsageError
+from rdfspider.index.graph.reader import GraphReader
+from rdfspider.index.graph.view import read_graph_cursors
 from rdfspider.index.layout import IndexPaths, check_index, has_index
 from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.log.indexed_sources import Forgotten, Sources
@@ -67,7 +69,7 @@ def check_indexes(folder: Path, config: Config, *, is_deep: bool) -> Iterator[Fi
     if is_behind(paths.snapshots):
         yield Finding("index-behind", _name(paths, paths.snapshots), "the newest one lacks what was indexed last")
         return
-    cursors = {"quads": read_quads_cursors(paths)}
+    cursors = {"quads": read_quads_cursors(paths), "graph": read_graph_cursors(paths)}
     if _can_open_text(paths):
         cursors["text"] = read_text_cursors(paths)
     look = Sources(paths, config.extract).look()
@@ -89,6 +91,7 @@ def _check_stores(paths: IndexPaths, empty: Container[Path]) -> Iterator[Finding
         paths.ledger: lambda: _use_ledger(paths, lambda ledger: ledger.read_totals()),
         paths.quads: lambda: read_quads_cursors(paths),
         paths.snapshots: lambda: Store.read_only(str(_find_snapshot(paths))),
+        paths.graph: lambda: GraphReader(paths).close(),
     }
     if _can_open_text(paths):
         opened[paths.text] = lambda: (read_text_cursors(paths), TextIndex(paths.folder).load())
@@ -104,6 +107,7 @@ def _read_stores(paths: IndexPaths, empty: Container[Path]) -> Iterator[Finding]
         paths.snapshots: lambda: _check_quads(paths, _find_snapshot(paths)),
         paths.ledger: lambda: _use_ledger(paths, _check_ledger),
         paths.text: lambda: _check_text(paths),
+        paths.graph: lambda: _check_graph(paths),
     }
     for path, read_index in read.items():
         if path not in empty:
@@ -116,7 +120,17 @@ def _list_empty(paths: IndexPaths) -> list[Path]:
     if find_newest(paths.snapshots) is None:
         # A store without a snapshot is new: the first is taken with the first pages.
         empty = [paths.snapshots, paths.quads] if _has_no_quads(paths) else [paths.snapshots]
-    return [*empty, *_list_empty_text(paths)]
+    return [*empty, *_list_empty_text(paths), *_list_empty_graph(paths)]
+
+
+def _list_empty_graph(paths: IndexPaths) -> list[Path]:
+    """The graph, if nothing was committed to it, as in an index of an earlier version. One with generations has lost its
+    manifest."""
+    if any(paths.graph.glob("*.graph")):
+        return []
+    is_empty: list[bool] = []
+    damaged = any(_try(paths, paths.graph, lambda: is_empty.append(not read_graph_cursors(paths))))
+    return [paths.graph] if not damaged and is_empty[0] else []
 
 
 def _has_no_quads(paths: IndexPaths) -> bool:
@@ -154,6 +168,11 @@ def _check_quads(paths: IndexPaths, folder: Path) -> None:
 def _check_ledger(ledger: LedgerReader) -> None:
     if wrong := ledger.check():
         raise ValueError(wrong)
+
+
+def _check_graph(paths: IndexPaths) -> None:
+    with closing(GraphReader(paths)) as reader:
+        reader.check()
 
 
 def _check_text(paths: IndexPaths) -> None:

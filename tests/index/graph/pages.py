@@ -15,8 +15,9 @@ from rdfspider.index.graph.reader import GraphReader
 
 def make_page(url: str, time: float, links: Sequence[str] = (), **fields: object) -> Outcome:
     """A page with links."""
+    digest = f"sha1:{crc32(url.encode('utf-8', 'replace')) % 97:05}"
     plain = {"url": url, "time": time, "source": "log", "offset": 0, "end": 1, "effect": Effect.REPLACE}
-    return Outcome(**{**plain, "digest": f"sha1:{crc32(url.encode()) % 97:05}", "outlinks": tuple(links), **fields})  # type: ignore[arg-type]
+    return Outcome(**{**plain, "digest": digest, "outlinks": tuple(links), **fields})  # type: ignore[arg-type]
 
 
 def remove_page(url: str, time: float, target: str = "") -> Outcome:
@@ -98,6 +99,7 @@ def dump(reader: GraphReader) -> tuple[list[str], list[tuple[str, str, int, str]
         targets = [target for source, target, _, _ in found if source == url]
         assert [urls[each] for each in reader.list_out(page)] == targets
         assert reader.count_out(url) == len(targets)
+        assert reader.list_targets(url) == targets
         assert [link.url for link in reader.read_backlinks(url, 3, 1)] == [urls[each] for each in reader.list_in(page)][
             1:4
         ]

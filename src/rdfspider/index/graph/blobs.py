@@ -1,8 +1,11 @@
-"""Bytes that belong to rows, such as the words of their links: one piece a row enters, in the order of rows, and leaves by row.
+"""Bytes that belong to rows, such as the words of their links: one piece a row enters, in the order of rows, and leaves by
+row.
 
-Pieces are in compressed blocks, a block per so many rows: the length of each piece, then the pieces. A block of nothing takes no room.
+Pieces are in compressed blocks, a block per so many rows: the length of each piece, then the pieces. A block of nothing takes
+no room.
 """
 
+from array import array
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,7 +26,7 @@ class BlobsWriter:
         self._block_rows = block_rows
         self._compressor = Compressor()
         self._pending: list[bytes] = []
-        self._ends: list[int] = []
+        self._ends = array("Q")
         self._end = 0
         file.begin(name)
 
@@ -41,7 +44,7 @@ class BlobsWriter:
         if self._pending:
             self._write(self._pending)
         self._file.end()
-        self._file.write_table(f"{self._name}_ends", np.array(self._ends, np.uint64))
+        self._file.write_table(f"{self._name}_ends", self._ends.tobytes())
 
     def _write(self, pieces: Sequence[bytes]) -> None:
         body = b"".join(pieces)

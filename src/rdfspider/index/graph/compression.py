@@ -1,5 +1,6 @@
-"""Blocks of bytes, compressed by zstd: the one place that knows the library. Each block has a checksum, so a damaged one is found
-when it is read."""
+"""Blocks of bytes, compressed by zstd: the one place that knows the library. Each block has a checksum, so a damaged one is
+found when it is read.
+"""
 
 import threading
 from collections.abc import Sequence

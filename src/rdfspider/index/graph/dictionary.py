@@ -1,22 +1,21 @@
-"""The dictionary of a generation: sorted keys enter, and each gets its place in the order as its number; key → number and number →
-key leave.
+"""The dictionary of a generation: sorted keys enter, and each gets its place in the order as its number; key → number and
+number → key leave.
 
-Keys are front-coded in blocks: the bytes that a key has in common with the one before, then the rest. A block has few keys
-(`BLOCK_KEYS`) and is compressed with what all blocks have in common. Blocks of a thousand keys take half the room (15 bytes a URL), but a
-row's URLs are in as many blocks as it has links to different places, and each costs its whole decoding: neighbours of one page
-in a hundred then take more than a millisecond. To find a key's block, the beginnings that tell blocks apart are searched in memory-mapped tables.
+Keys are front-coded in blocks: the bytes that a key has in common with the one before, then the rest. A block is compressed
+with what all blocks have in common, and has few keys (`BLOCK_KEYS`), because a row's URLs are in nearly as many blocks as it
+has links, and each of these is decoded as a whole: with 16 keys in 5 µs. On the links of real pages that takes 19.5 bytes for
+a URL of 60; blocks of 1,024 keys would take 12.9, but two hundred microseconds each. To find a key's block, the beginnings
+that tell blocks apart are searched in a memory-mapped table.
 """
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-import numpy as np
-
 from rdfspider.index.graph.compression import Compressor, DamagedBlockError, Decompressor, train
 from rdfspider.index.graph.keys import END
 from rdfspider.index.graph.sections import Sections, SectionWriter
-from rdfspider.index.graph.varints import Numbers
 
 BLOCK_KEYS = 16
 _MAX_COMMON = 255
@@ -49,10 +48,9 @@ class DictionaryWriter:
         self._compressor = Compressor(self._shared)
         self._pending: list[bytes] = []
         self._last = b""
-        self._ends: list[int] = []
-        self._starts: list[bytes] = []
-        self._start_ends: list[int] = []
-        self._starts_bytes = 0
+        self._ends = array("Q")
+        self._starts = bytearray()
+        self._start_ends = array("I")
         self.count = 0
         file.begin("keys")
 
@@ -71,17 +69,16 @@ class DictionaryWriter:
         if self._pending:
             self._write(self._pending)
         self._file.end()
-        self._file.write_table("key_ends", np.array(self._ends, np.uint64))
-        self._file.write_table("key_starts", b"".join(self._starts))
-        self._file.write_table("key_start_ends", np.array(self._start_ends, np.uint32))
+        self._file.write_table("key_ends", self._ends.tobytes())
+        self._file.write_table("key_starts", bytes(self._starts))
+        self._file.write_table("key_start_ends", self._start_ends.tobytes())
         self._file.write_table("key_shared", self._shared)
 
     def _write(self, keys: list[bytes]) -> None:
         first = keys[0]
         start = first[: _count_common(self._last, first) + 1]
-        self._starts.append(start)
-        self._starts_bytes += len(start)
-        self._start_ends.append(self._starts_bytes)
+        self._starts += start
+        self._start_ends.append(len(self._starts))
         self._last = keys[-1]
         block = self._compressor.compress(encode_block(keys))
         self._ends.append(self._file.write(block) + len(block))
@@ -127,22 +124,13 @@ class Dictionary:
             found.append(keys[number % BLOCK_KEYS])
         return found
 
-    def locate(self, keys: Sequence[bytes]) -> Numbers:
-        """Return the number of each of some sorted keys; -1 for one that is not there."""
-        found = np.full(len(keys), -1, np.int64)
-        for place, key in enumerate(keys):
-            number = self.find(key)
-            if number is not None:
-                found[place] = number
-        return found
-
     def list_keys(self, start: int = 0) -> Iterator[list[bytes]]:
         """The keys of block after block, from the block with this number."""
         for block in range(start, len(self._ends)):
             yield self._decode(block)
 
     def list_hosts(self) -> Iterator[tuple[bytes, int]]:
-        """The key of the first page of each run of keys of one host, and how long the run is; blocks within one host are skipped."""
+        """The first key of each run of keys of one host, and how long the run is; blocks within one host are skipped."""
         blocks = len(self._ends)
         run, length = b"", 0
         for block in range(blocks):

@@ -1,10 +1,12 @@
 """A generation of the graph: one file that never changes, with the links of some pages.
 
-It has the sorted keys of all URLs that occur in it; the rows of its pages, in the order of their numbers, with the kinds and words of
-their links; the same links by target; and the stamp of each row. A *row* may have no links, and that of a page that is gone has none.
+It has the sorted keys of all URLs that occur in it; the rows of its pages, in the order of their numbers, with the kinds and
+words of their links; the same links by target; and the stamp of each row. A *row* may have no links, and that of a page that
+is gone has none.
 """
 
 import threading
+from array import array
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -110,14 +112,14 @@ class GenerationWriter:
         self.file = SectionWriter(path)
         self._dictionary = DictionaryWriter(self.file, samples)
         self._has_row: list[Flags] = []
-        self._hashes: list[int] = []
+        self._hashes = array("I")
         self._counts: dict[str, int] = {}
 
     def add_keys(self, keys: Sequence[bytes], has_row: Flags) -> None:
         """Add the next keys, and whether each has a row."""
         self._dictionary.add(keys)
         self._has_row.append(has_row)
-        self._hashes += [hash_key(keys[place]) for place in np.flatnonzero(has_row).tolist()]
+        self._hashes.extend([hash_key(keys[place]) for place in np.flatnonzero(has_row).tolist()])
 
     def finish_keys(self) -> None:
         """Write the tables of the keys."""
@@ -129,7 +131,7 @@ class GenerationWriter:
         groups = np.add.reduceat(has_row, starts, dtype=np.int64) if len(has_row) else starts
         self.file.write_table("row_ranks", (np.cumsum(groups) - groups).astype(np.uint32))
         self.file.write_table("row_hashes", np.sort(np.array(self._hashes, np.uint32)))
-        self._has_row, self._hashes = [], []
+        self._has_row, self._hashes = [], array("I")
 
     def write_removed(self, is_removed: Flags) -> None:
         """Write which of the rows are of pages that are gone."""

@@ -1,9 +1,9 @@
-"""The sort keys of URLs: a URL enters, bytes leave, and back, exactly. In the order of keys the pages of a host, and the hosts of a
-domain, are neighbours.
+"""The sort keys of URLs: a URL enters, bytes leave, and back, exactly. In the order of keys the pages of a host, and the hosts
+of a domain, are neighbours.
 
-`https://www.example.org:8443/a?b` becomes `org,example,www)s:8443/a?b`: the labels of the host in reverse (an address is kept as
-it is), `)`, `s` for https, the port, `@` and the user, and all that follows. A URL of any other form is kept behind `!`. No key
-contains NUL, so that keys can be joined by it.
+`https://www.example.org:8443/a?b` becomes `org,example,www)s:8443/a?b`: the labels of the host in reverse (an address is kept
+as it is), `)`, `s` for https, the port, `@` and the user, and all that follows. A URL of any other form is kept behind `!`. No
+key contains NUL, so that keys can be joined by it.
 """
 
 import re
@@ -66,11 +66,12 @@ def read_host(beginning: bytes) -> str:
 
 @lru_cache(maxsize=65_536)
 def _read_start(start: bytes) -> str:
-    """The scheme and the host of keys that begin so, with `/` or `s` at the end; empty if there may be more than these. Nearly all
-    keys of a page's links have few of these."""
-    host, secure = start[:-2].decode("utf-8", "surrogatepass"), start[-1:]
+    """The scheme and the host of keys that begin so, with `/` or `s` at the end; empty if there may be more than
+    these. The keys of a page's links have few of these beginnings."""
+    secure = start[-1:]
     if start[:1] == _ODD or start[-2:-1] != END or secure not in (b"/", b"s"):
         return ""
+    host = start[:-2].decode()
     return f"http{'s' if secure == b's' else ''}://{'.'.join(reversed(host.split(',')))}"
 
 

@@ -1,8 +1,8 @@
 """The manifest of a graph: which generations it consists of, which of their rows no longer count, and where reading resumes.
 
 It is replaced in one step, after everything that it names is durable: it is the one place that says what is committed. A row
-counts no more if a newer one of its page is in another generation, or if the page is forgotten; so each page has at most one row that counts,
-and the order of generations means nothing.
+counts no more if a newer one of its page is in another generation, or if the page is forgotten; so each page has at most one
+row that counts, and the order of generations means nothing.
 """
 
 from collections.abc import Iterable
@@ -15,6 +15,7 @@ from xxhash import xxh3_64_digest
 from rdfspider.disk import NEW, write_atomically
 from rdfspider.errors import UnreadableError, is_shortage
 from rdfspider.index.graph.compression import Compressor, DamagedBlockError, Decompressor
+from rdfspider.index.graph.dues import Due
 from rdfspider.index.graph.generation import SUFFIX, Generation
 from rdfspider.index.graph.varints import Flags, Numbers, decode, encode
 from rdfspider.index.layout import advise_rebuild
@@ -39,6 +40,7 @@ class Manifest(msgspec.Struct, frozen=True):
 
     cursors: dict[str, int] = {}
     generations: list[Entry] = []
+    dues: list[Due] = []
 
 
 class Part:
@@ -98,10 +100,10 @@ def load_manifest(folder: Path) -> Manifest | None:
         raise _tell_damage(path, error) from error
 
 
-def save_manifest(folder: Path, cursors: dict[str, int], parts: Iterable[Part]) -> None:
+def save_manifest(folder: Path, cursors: dict[str, int], parts: Iterable[Part], dues: list[Due]) -> None:
     """Replace the manifest durably."""
     entries = [Entry(part.generation.name, pack_numbers(part.dead), part.is_stale) for part in parts]
-    body = msgspec.msgpack.encode(Manifest(cursors, entries))
+    body = msgspec.msgpack.encode(Manifest(cursors, entries, dues))
     write_atomically(folder / _NAME, xxh3_64_digest(body) + body)
 
 

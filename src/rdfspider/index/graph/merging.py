@@ -46,7 +46,7 @@ class Merge:
         self.parts = list(parts)
         self._path = path
         self._is_cancelled = is_cancelled
-        self._maps: list[Numbers] = []
+        self._maps: list[npt.NDArray[np.int32]] = []
         """For each part, by its numbers: the new number of a key, or where it would be if it were kept."""
         self._sources: list[Numbers] = []
         """For each part, by row: the new number of its URL."""
@@ -75,14 +75,14 @@ class Merge:
     def translate(self, number: int, dead: Numbers) -> Numbers:
         """The new numbers of the rows of a part that no longer count since the merge began."""
         part = self.parts[number]
-        return self._maps[number][np.setdiff1d(dead, part.dead, assume_unique=True)]
+        return self._maps[number][np.setdiff1d(dead, part.dead, assume_unique=True)].astype(np.int64)
 
     def _write_keys(self, writer: GenerationWriter) -> None:
         are_used = [find_used(part, has_removed=True) for part in self.parts]
         are_rows = [np.zeros(part.generation.keys, np.bool_) for part in self.parts]
         for part, is_row in zip(self.parts, are_rows, strict=True):
             is_row[part.select_live(part.generation.list_sources())] = True
-        maps = [np.full(part.generation.keys, -1, np.int64) for part in self.parts]
+        maps = [np.full(part.generation.keys, -1, np.int32) for part in self.parts]
         count = 0
         for keys, places in join_keys(self.parts, are_used):
             self._pause()
@@ -94,12 +94,12 @@ class Merge:
             count += len(keys)
         writer.finish_keys()
         self._count = count
-        for new_numbers in maps:
+        for each in maps:
             # What is not kept gets the number of the next that is, so that ranges can be searched.
-            new_numbers[new_numbers < 0] = count
-            self._maps.append(np.minimum.accumulate(new_numbers[::-1])[::-1])
-        for part, numbers in zip(self.parts, self._maps, strict=True):
-            self._sources.append(numbers[part.generation.list_sources()])
+            each[each < 0] = count
+            self._maps.append(np.minimum.accumulate(each[::-1])[::-1])
+        for part, renumbered in zip(self.parts, self._maps, strict=True):
+            self._sources.append(renumbered[part.generation.list_sources()].astype(np.int64))
 
     def _write_tables(self, writer: GenerationWriter) -> None:
         removed = [part.generation.list_removed() for part in self.parts]
@@ -130,7 +130,7 @@ class Merge:
                 rows = self.parts[each.input].generation.forward.list_rows(each.start, each.stop)
                 is_kept = np.repeat(each.is_live, rows.counts)
                 counts.append(rows.counts[each.is_live])
-                targets.append(self._maps[each.input][rows.numbers[is_kept]])
+                targets.append(self._maps[each.input][rows.numbers[is_kept]].astype(np.int64))
             numbers = np.concatenate([each.numbers for each in slices])[order]
             ordered = _order_rows(Rows(np.concatenate(counts), np.concatenate(targets)), order)
             links += len(ordered.numbers)
@@ -149,7 +149,7 @@ class Merge:
                 rows = part.generation.transposed.list_rows(first, last)
                 is_live = part.are_live(rows.numbers)
                 targets = np.repeat(new_numbers[first:last] - start, rows.counts)[is_live]
-                links.append(targets * self._count + new_numbers[rows.numbers[is_live]])
+                links.append(targets.astype(np.int64) * self._count + new_numbers[rows.numbers[is_live]])
             joined = np.sort(np.concatenate(links))
             counts = np.bincount(joined // self._count, minlength=stop - start)
             transposed.add(np.arange(start, stop), Rows(counts, joined % self._count))

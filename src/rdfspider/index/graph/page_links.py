@@ -1,7 +1,7 @@
 """The links of a page: an outcome of the log enters, a row of the graph leaves.
 
-A target is a page: what follows `#` is dropped, so a data link to `https://x.org/#me` counts for `https://x.org/`. A link of a page to
-itself is none.
+A target is a page: what follows `#` is dropped, so a data link to `https://x.org/#me` counts for `https://x.org/`. A link of a
+page to itself is none.
 """
 
 import re
@@ -18,6 +18,8 @@ MAX_LINKS = 2_000
 """Links of one page, of all kinds; nearly all pages have less than a tenth of it."""
 MAX_DATA_LINKS = 200
 """Data links of one page: a catalogue may name thousands of things, but says little of each."""
+_MAX_OBJECTS = 2_000
+"""Objects of statements that are looked at: to normalise a URL takes some microseconds."""
 MAX_ANCHOR_CHARS = 80
 MAX_PREDICATE_CHARS = 400
 _FETCHED = ("http://", "https://")
@@ -132,9 +134,17 @@ def _read_relation(relation: str) -> int:
 
 def _list_data_links(outcome: Outcome, url: str) -> Iterator[tuple[str, str]]:
     """The targets of a page's statements with their predicates. Classes and other terms of vocabularies are no targets."""
+    seen: set[str] = set()
     for triples in fold_triples(outcome.statements, outcome.url).values():
         for _, predicate, obj in triples:
-            if obj.startswith(_IRIS) and predicate != RDF_TYPE_TERM and not obj.startswith(_TERMS):
+            if (
+                obj.startswith(_IRIS)
+                and predicate != RDF_TYPE_TERM
+                and obj not in seen
+                and not obj.startswith(_TERMS)
+                and len(seen) < _MAX_OBJECTS
+            ):
+                seen.add(obj)
                 target = normalise_url(obj[1:-1])
                 if target and _is_target(target, url):
                     yield target, _fold_predicate(predicate)

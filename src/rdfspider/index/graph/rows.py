@@ -1,10 +1,12 @@
 """The rows of a graph: each row is a sorted list of distinct numbers; rows enter in their order, one row or many leave.
 
-A block has 128 rows: the length of each in bytes, then the rows, compressed together. A row is the gaps between its numbers, the
-first relative to the base of the block, so that equal rows are equal bytes. Only the row that is asked for is decoded. A row that is long (a page
-to which many link) would make its block slow for all others: it is kept apart, in chunks that can be read alone.
+A block has 128 rows: the length of each in bytes, then the rows, compressed together. A row is the gaps between its numbers,
+the first relative to the base of the block, so that equal rows are equal bytes. Only the row that is asked for is decoded. A
+row that is long (a page to which many link) would make its block slow for all others: it is kept apart, in chunks that can be
+read alone.
 """
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -44,8 +46,8 @@ class RowsWriter:
         self._file = file
         self._name = name
         self._compressor = Compressor()
-        self._bases: list[int] = []
-        self._ends: list[int] = []
+        self._bases = array("I")
+        self._ends = array("Q")
         self._long: list[tuple[int, int]] = []
         """The long rows, and how many numbers each has."""
         self._chunks: list[tuple[int, int]] = []
@@ -69,7 +71,7 @@ class RowsWriter:
         self._flush(self._pending_rows)
         self._file.end()
         name = self._name
-        self._file.write_table(f"{name}_bases", np.array(self._bases, np.uint32))
+        self._file.write_table(f"{name}_bases", self._bases.tobytes())
         self._file.write_table(f"{name}_ends", np.array(self._ends, np.uint64 if self._is_large() else np.uint32))
         self._file.begin(f"{name}_long")
         for piece in self._long_pieces:
@@ -116,7 +118,7 @@ class RowsWriter:
             block = self._compressor.compress(head + body)
             self._ends.append(self._file.write(block) + len(block))
             last = end
-        self._bases += block_bases.tolist()
+        self._bases.extend(block_bases.tolist())
         self._row += len(bases)
 
     def _write_long(self, places: list[int], rows: Rows) -> None:

@@ -1,7 +1,7 @@
 """A file of named sections that never changes: pieces enter one section after another, a memory-mapped file leaves.
 
-The file ends with a directory: the place, length and checksum of each section. Sections of blocks are too large to be checked when
-the file is opened; each block has a checksum of its own. Tables are checked at once.
+The file ends with a directory: the place, length and checksum of each section. Sections of blocks are too large to be checked
+when the file is opened; each block has a checksum of its own. Tables are checked at once.
 """
 
 import contextlib

@@ -1,7 +1,8 @@
-"""One committed state of the graph, which never changes: keys enter, links leave; and the numbers of all its pages in one order.
+"""One committed state of the graph, which never changes: keys enter, links leave; and the numbers of all its pages in one
+order.
 
-A question about one page needs no numbers: it is asked of each generation, and answers are joined by key. The *ids* of a state number
-its pages in the order of keys; with several generations they are made when they are first needed.
+A question about one page needs no numbers: it is asked of each generation, and answers are joined by key. The *ids* of a state
+number its pages in the order of keys; with several generations they are made when they are first needed.
 """
 
 import threading
@@ -63,6 +64,14 @@ class State:
     def links(self) -> int:
         """How many links there are."""
         return sum(part.generation.links - _count_dead_links(part) for part in self.parts)
+
+    def list_targets(self, key: bytes) -> list[bytes]:
+        """The keys of the pages to which a page links, and nothing else of the links."""
+        place = self._find_row(key)
+        if place is None:
+            return []
+        generation = place.part.generation
+        return generation.dictionary.read_all(generation.forward.read(place.row).tolist())
 
     def list_out(self, key: bytes, start: int, stop: int) -> list[KeyLink]:
         """Some of the links of a page, in the order of their targets."""

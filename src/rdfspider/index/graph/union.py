@@ -65,8 +65,8 @@ def count_live_links(part: Part) -> Numbers:
 
 
 def find_used(part: Part, *, has_removed: bool) -> Flags:
-    """Which keys of a part have a row that counts, or a link that counts leads to. Pages that are gone have a row, too, but it makes
-    them no page: with `has_removed` they are found nevertheless."""
+    """Which keys of a part have a row that counts, or a link that counts leads to. Pages that are gone have a row, too, but it
+    makes them no page: with `has_removed` they are found nevertheless."""
     generation = part.generation
     if not len(part.dead) and (has_removed or not generation.removed):
         return np.ones(generation.keys, np.bool_)

@@ -1,9 +1,10 @@
 """The link graph as a view of the log: outcomes enter, generations of rows and a manifest that names them leave.
 
-Links gather in memory until there are a million, or for half a minute while pages keep coming, and become a generation. Until then a
-commit keeps the older cursors: after a crash what was only in memory comes again. When nothing more comes, they become a generation at once,
-unless that would take more than a twentieth of the time. Eight generations of a size are merged into one by a thread of their own;
-its result is taken at a commit. All that is durable and visible is what the manifest says (`manifest.py`).
+Links gather in memory until there are a million, or for half a minute while pages keep coming, and become a generation. Until
+then a commit keeps the older cursors: after a crash what was only in memory comes again. When nothing more comes, they become
+a generation at once, unless that would take more than a twentieth of the time. Eight generations of a size are merged into one
+by a thread of their own; its result is taken at a commit. All that is durable and visible is what the manifest says
+(`manifest.py`).
 """
 
 import contextlib
@@ -20,6 +21,7 @@ import numpy as np
 
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.errors import UnreadableError
+from rdfspider.index.graph.dues import Dues
 from rdfspider.index.graph.gathering import Gathered
 from rdfspider.index.graph.generation import SUFFIX, Generation, hash_key, read_stamp
 from rdfspider.index.graph.keys import read_key
@@ -44,7 +46,9 @@ FAN_OUT = 8
 FLUSH_S = 30.0
 """While pages keep coming, readers see their links after this time at the latest."""
 _DUTY = 0.05
-"""What small generations may take of the time."""
+_REST_S = 2.0
+"""When nothing more comes, what is in memory becomes a generation as soon as small ones take no more than this share of the
+time, or after this time."""
 _SMALLEST = 4_096
 """Generations of fewer links and rows count as of one size."""
 _WAIT_S = 0.5
@@ -72,6 +76,8 @@ class GraphView:
             raise UnreadableError(told) from error
         self._durable = dict(manifest.cursors)
         self._cursors = dict(manifest.cursors)
+        self._dues = Dues(manifest.dues)
+        self._durable_dues = manifest.dues
         self._gathered = Gathered()
         self._has_applied = self._has_forgotten = False
         self._flushed_at = -math.inf
@@ -86,8 +92,9 @@ class GraphView:
 
     @property
     def has_deferred(self) -> bool:
-        """Whether links are in memory only, or generations are being merged."""
-        return bool(self._gathered) or self._cursors != self._durable or self._merging is not None
+        """Whether links are in memory only, pages are due for removal, or generations are being merged."""
+        is_behind = bool(self._gathered) or self._cursors != self._durable
+        return is_behind or self._merging is not None or self._dues.is_due(time.time())
 
     def load_cursors(self) -> dict[str, int]:
         """Where reading resumes: everything before is in the generations."""
@@ -103,6 +110,7 @@ class GraphView:
                 self.failed += 1
                 _log.warning("%s is not in the graph", outcome.url, exc_info=error)
                 continue
+            self._dues.add(outcome)
             if page is not None:
                 self.cut += page.is_cut
                 self._gathered.add(page)
@@ -112,6 +120,7 @@ class GraphView:
     def forget(self, is_forgotten: Callable[[str], bool]) -> None:
         """Remove the rows of all pages whose URL is forgotten. What others link to stays as their target."""
         self._gathered.drop_forgotten(is_forgotten)
+        self._dues.forget(is_forgotten)
         parts = []
         for part in self._parts:
             dead = _find_forgotten(part, is_forgotten)
@@ -124,9 +133,11 @@ class GraphView:
         self._cursors = dict(cursors)
         is_at_rest = not self._has_applied
         self._has_applied = False
+        for page in self._dues.take(time.time()):
+            self._gathered.add(page)
         self._finish_merge(_WAIT_S if is_at_rest and not self._gathered else 0.0)
         waited_s = time.monotonic() - self._flushed_at
-        is_due = waited_s >= (self._flush_s / _DUTY if is_at_rest else FLUSH_S)
+        is_due = waited_s >= (min(self._flush_s / _DUTY, _REST_S) if is_at_rest else FLUSH_S)
         if self._has_forgotten or (is_due and (self._gathered or self._cursors != self._durable)):
             self._flush()
         self._start_merge()
@@ -145,7 +156,7 @@ class GraphView:
     def _flush(self) -> None:
         """Make a generation of what is in memory, and commit it with the newest cursors that it has passed."""
         started = time.monotonic()
-        cursors = self._cursors
+        cursors, dues = self._cursors, self._dues.list_all()
         parts = self._resolve(self._parts)
         path = None
         try:
@@ -153,14 +164,14 @@ class GraphView:
                 path = self._name_next()
                 self._gathered.write(path)
                 parts = [*parts, Part(Generation(path), np.empty(0, np.int64))]
-            save_manifest(self._folder, cursors, parts)
+            save_manifest(self._folder, cursors, parts, dues)
         except BaseException:
             if path is not None:
                 with contextlib.suppress(OSError):
                     path.unlink()
             raise
         self._parts = parts
-        self._durable = dict(cursors)
+        self._durable, self._durable_dues = dict(cursors), dues
         self._gathered.clear()
         self._has_forgotten = False
         self._flushed_at = time.monotonic()
@@ -228,7 +239,7 @@ class GraphView:
         if generation.rows or generation.keys:
             parts.append(Part(generation, np.sort(np.concatenate(dead)), is_stale))
         try:
-            save_manifest(self._folder, self._durable, parts)
+            save_manifest(self._folder, self._durable, parts, self._durable_dues)
         except OSError:
             with contextlib.suppress(OSError):
                 generation.file.path.unlink()
