@@ -73,7 +73,8 @@ def test_hosts_and_how_many_links_are_between_them(tmp_path: Path) -> None:
     ]
     for folder, parts in (("one", [pages]), ("many", [[page] for page in pages])):
         with closing(GraphReader(index(tmp_path / folder, *parts))) as reader:
-            hosts, graph, links = reader.load_host_csr()
+            found = reader.load_host_graph()
+            hosts, graph, links = found.names, found.csr, found.weights
             pairs = {
                 (hosts[host], hosts[other]): int(links[place])
                 for host in range(graph.nodes)

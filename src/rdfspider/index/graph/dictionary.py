@@ -11,7 +11,8 @@ that tell blocks apart are searched in a memory-mapped table.
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+
+import numpy as np
 
 from rdfspider.index.graph.compression import Compressor, DamagedBlockError, Decompressor, train
 from rdfspider.index.graph.keys import END
@@ -21,6 +22,7 @@ BLOCK_KEYS = 16
 _MAX_COMMON = 255
 _CACHED_BLOCKS = 1024
 _SAMPLE_BLOCKS = 4096
+_KEYS_AT_ONCE = 4096
 
 
 class Starts(Sequence[bytes]):
@@ -42,7 +44,7 @@ class DictionaryWriter:
     """Writes the sections of a dictionary."""
 
     def __init__(self, file: SectionWriter, samples: Sequence[bytes]) -> None:
-        """`samples` are blocks like those that will come (`sample_blocks`, `encode_block`)."""
+        """`samples` are blocks like those that will come (`sample_blocks`, `encode_blocks`)."""
         self._file = file
         self._shared = train(samples)
         self._compressor = Compressor(self._shared)
@@ -60,8 +62,7 @@ class DictionaryWriter:
         pending = self._pending
         pending.extend(keys)
         whole = len(pending) - len(pending) % BLOCK_KEYS
-        for start in range(0, whole, BLOCK_KEYS):
-            self._write(pending[start : start + BLOCK_KEYS])
+        self._write(pending[:whole])
         del pending[:whole]
 
     def finish(self) -> None:
@@ -74,14 +75,14 @@ class DictionaryWriter:
         self._file.write_table("key_start_ends", self._start_ends.tobytes())
         self._file.write_table("key_shared", self._shared)
 
-    def _write(self, keys: list[bytes]) -> None:
-        first = keys[0]
-        start = first[: _count_common(self._last, first) + 1]
-        self._starts += start
-        self._start_ends.append(len(self._starts))
-        self._last = keys[-1]
-        block = self._compressor.compress(encode_block(keys))
-        self._ends.append(self._file.write(block) + len(block))
+    def _write(self, keys: Sequence[bytes]) -> None:
+        for start, block in zip(range(0, len(keys), BLOCK_KEYS), encode_blocks(keys), strict=True):
+            first = keys[start]
+            self._starts += first[: _count_common(self._last, first) + 1]
+            self._start_ends.append(len(self._starts))
+            self._last = keys[min(start + BLOCK_KEYS, len(keys)) - 1]
+            packed = self._compressor.compress(block)
+            self._ends.append(self._file.write(packed) + len(packed))
 
 
 class Dictionary:
@@ -158,7 +159,7 @@ class Dictionary:
     def sample_blocks(self, count: int) -> list[bytes]:
         """Return some blocks from all over, for `DictionaryWriter`."""
         step = max(1, len(self._ends) // max(count, 1))
-        return [encode_block(self._decode(block)) for block in range(0, len(self._ends), step)]
+        return encode_blocks([key for block in range(0, len(self._ends), step) for key in self._decode(block)])
 
     def _load(self, block: int) -> list[bytes]:
         keys = self._cached.get(block)
@@ -183,23 +184,39 @@ class Dictionary:
         return [key := key[:common] + rest for common, rest in zip(encoded, rests, strict=False)]
 
 
-def encode_block(keys: Sequence[bytes]) -> bytes:
-    """Encode the keys of a block: how many bytes each has in common with the one before, then the rests."""
-    commons = bytearray(len(keys))
-    rests = [keys[0]]
-    last = keys[0]
-    for place, key in enumerate(islice(keys, 1, None), 1):
-        common = min(_count_common(last, key), _MAX_COMMON)
-        commons[place] = common
-        rests.append(key[common:])
-        last = key
-    return bytes(commons) + b"\0".join(rests)
+def encode_blocks(keys: Sequence[bytes]) -> list[bytes]:
+    """Encode keys as blocks: how many bytes each has in common with the one before, then the rests."""
+    blocks = []
+    for start in range(0, len(keys), _KEYS_AT_ONCE):
+        some = keys[start : start + _KEYS_AT_ONCE]
+        commons = _count_commons(some)
+        rests = [key[common:] for key, common in zip(some, commons, strict=True)]
+        blocks += [
+            commons[block : block + BLOCK_KEYS] + b"\0".join(rests[block : block + BLOCK_KEYS])
+            for block in range(0, len(some), BLOCK_KEYS)
+        ]
+    return blocks
 
 
 def choose_samples(keys: Sequence[bytes]) -> list[bytes]:
     """Return some blocks of sorted keys, for `DictionaryWriter`."""
     step = max(1, len(keys) // BLOCK_KEYS // _SAMPLE_BLOCKS) * BLOCK_KEYS
-    return [encode_block(keys[start : start + BLOCK_KEYS]) for start in range(0, len(keys), step)]
+    if step == BLOCK_KEYS:
+        return encode_blocks(keys)
+    return encode_blocks([key for start in range(0, len(keys), step) for key in keys[start : start + BLOCK_KEYS]])
+
+
+def _count_commons(keys: Sequence[bytes]) -> bytes:
+    """Count the bytes that each key has in common with the one before at their beginnings; 0 for the first of a block."""
+    # Shorter keys are filled up with NUL, which no key contains.
+    table = np.array(keys, f"S{_MAX_COMMON}").view(np.uint8).reshape(len(keys), _MAX_COMMON)
+    commons = np.zeros(len(keys), np.uint8)
+    differs = table[1:] != table[:-1]
+    found = differs.argmax(axis=1)
+    found[~differs[np.arange(len(found)), found]] = _MAX_COMMON
+    commons[1:] = found
+    commons[::BLOCK_KEYS] = 0
+    return commons.tobytes()
 
 
 def _count_common(one: bytes, other: bytes) -> int:

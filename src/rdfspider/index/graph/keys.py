@@ -15,7 +15,8 @@ _HTTP = re.compile(
     r"http(s?)://(?:([^/?#@\0-\x1f]*)@)?([a-z0-9._\-]+|\[[0-9a-fA-F:.]+\])(:[0-9]+)?(/[^\0\x01]*)", re.ASCII | re.DOTALL
 )
 # Nearly all URLs: a host of names, and no port.
-_USUAL = re.compile(r"http(s?)://([a-z0-9.\-]*[a-z])(/[^\0\x01]*)", re.ASCII | re.DOTALL)
+_USUAL = re.compile(r"http(s?)://([a-z0-9.\-]*[a-z])", re.ASCII)
+_AUTHORITY = len("https://")
 _NUMBERS = re.compile(r"(?:[^.]*\.)*[0-9]+")
 _ODD = b"!"
 _SLASH = ord("/")
@@ -25,11 +26,9 @@ END = b")"
 
 def make_key(url: str) -> bytes:
     """Return the sort key of a URL."""
-    if usual := _USUAL.fullmatch(url):
-        secure, host, rest = usual.groups()
-        labels = host.split(".")
-        labels.reverse()
-        return f"{','.join(labels)}){secure}{rest}".encode("utf-8", "surrogatepass")
+    slash = url.find("/", _AUTHORITY)
+    if slash > 0 and (start := _make_start(url[:slash])) and "\0" not in url and "\x01" not in url:
+        return start + url[slash:].encode("utf-8", "surrogatepass")
     found = _HTTP.fullmatch(url)
     if found is None:
         odd = url.replace("\x01", "\x01\x02").replace("\0", "\x01\x01")
@@ -62,6 +61,15 @@ def read_host(beginning: bytes) -> str:
     """Return the host that `find_host` found."""
     text = beginning.decode("utf-8", "surrogatepass")
     return text[1:] if text[:1] == "!" else ".".join(reversed(text[:-1].split(",")))
+
+
+@lru_cache(maxsize=65_536)
+def _make_start(origin: str) -> bytes:
+    """The beginning of the keys of URLs that begin so, before a slash; empty if that is not usual. A page's links have few."""
+    if not (usual := _USUAL.fullmatch(origin)):
+        return b""
+    secure, host = usual.groups()
+    return f"{','.join(reversed(host.split('.')))}){secure}".encode()
 
 
 @lru_cache(maxsize=65_536)
