@@ -20,7 +20,7 @@ FLUSH_LINKS = 1_000_000
 """So many links are a generation; they take some 100 to 200 MB until then, with their URLs."""
 _FLUSH_ROWS = 200_000
 _FLUSH_CHARS = 100_000_000
-_USUAL = int(LinkKind.LINK)
+_USUAL, _DATA = int(LinkKind.LINK), int(LinkKind.DATA)
 
 
 class _Row(NamedTuple):
@@ -150,9 +150,7 @@ class Gathered:
                 kinds = bytes([kinds[place] for place in order]) if kinds else b""
                 anchors = [row.anchors[place] for place in order] if row.anchors else []
                 predicates = (
-                    [row.predicates[place] for place in order if row.kinds[place] & LinkKind.DATA]
-                    if row.predicates
-                    else []
+                    [row.predicates[place] for place in order if row.kinds[place] & _DATA] if row.predicates else []
                 )
                 words = make_words(anchors, predicates)
             kind_pieces.append(kinds)
