@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -18,9 +19,12 @@ from tests.index.graph.pages import Model, dump, make_history, make_page, remove
 from disks import mount_disk
 from rdfspider.errors import UnindexedError, UnreadableError
 from rdfspider.index.graph import view as view_module
+from rdfspider.index.graph.generation import Generation
+from rdfspider.index.graph.merging import Merge
 from rdfspider.index.graph.reader import GraphReader
 from rdfspider.index.graph.view import GraphView, read_graph_cursors
 from rdfspider.index.layout import VERSION, IndexPaths
+from waiting import PATIENCE_S
 
 
 def make_paths(folder: Path) -> IndexPaths:
@@ -123,6 +127,49 @@ def test_rebuild_has_the_same_bytes_of_answers_in_any_order(tmp_path: Path) -> N
             dumps.append(dump(reader))
     assert dumps[0] == dumps[1] == dumps[2]
     assert dumps[0][1]
+
+
+@pytest.mark.parametrize("has_new", [True, False])
+@pytest.mark.parametrize("has_forgotten", [True, False])
+def test_what_changes_while_generations_are_merged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_new: bool, has_forgotten: bool
+) -> None:
+    merged, may_end, run = threading.Event(), threading.Event(), Merge.run
+
+    def run_slowly(merge: Merge) -> Generation:
+        generation = run(merge)
+        merged.set()
+        assert may_end.wait(PATIENCE_S)
+        return generation
+
+    monkeypatch.setattr(Merge, "run", run_slowly)
+    paths, history, model = make_paths(tmp_path), make_history(4, 300), Model()
+    with closing(GraphView(paths)) as view:
+        for start in (0, 60, 120):
+            view.apply(history[start : start + 60])
+            view.commit({"log": start})
+        assert merged.wait(PATIENCE_S)
+        model.apply(history[:180])
+        if has_new:
+            view.apply(history[180:])
+            model.apply(history[180:])
+            view.commit({"log": 300})
+        if has_forgotten:
+            view.forget(lambda url: "//www1." in url)
+            model.forget(lambda url: "//www1." in url)
+            view.commit({"log": 300})
+        with read(paths) as reader:
+            before = dump(reader)
+        assert set(before[1]) == model.list_links()
+        may_end.set()
+        rest(view, {"log": 300})
+    with read(paths) as reader:
+        assert dump(reader) == before
+        assert len(reader._state.parts) <= 2
+        # What was forgotten is in no row, not even in one that does not count.
+        for part in reader._state.parts if has_forgotten else ():
+            keys = part.generation.dictionary.read_all(part.generation.list_sources().tolist())
+            assert not any(b",www1)" in key for key in keys)
 
 
 def test_an_older_outcome_of_another_source_does_not_bring_back_a_page(tmp_path: Path) -> None:

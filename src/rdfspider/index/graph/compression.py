@@ -9,7 +9,7 @@ import zstandard
 
 _LEVEL = 3
 _DICTIONARY_BYTES = 32_768
-_MIN_SAMPLES = 64
+_MIN_SAMPLES = 256
 _MAX_BLOCK_BYTES = 1 << 30
 
 

@@ -21,7 +21,7 @@ from rdfspider.index.graph.sections import Sections, SectionWriter
 BLOCK_KEYS = 16
 _MAX_COMMON = 255
 _CACHED_BLOCKS = 1024
-_SAMPLE_BLOCKS = 4096
+_SAMPLE_BLOCKS = 1024
 _KEYS_AT_ONCE = 4096
 
 

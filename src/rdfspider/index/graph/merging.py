@@ -19,7 +19,7 @@ from rdfspider.index.graph.varints import Flags, Numbers
 
 _STEP = 4096
 """URLs whose rows are written together."""
-_SAMPLES = 4096
+_SAMPLES = 1024
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 

@@ -22,6 +22,7 @@ from rdfspider.index.graph.union import find_used, join_keys
 from rdfspider.index.graph.varints import Bytes, Numbers
 
 _NONE = np.empty(0, np.int64)
+_DATA = int(LinkKind.DATA)
 _BATCH_ROWS = 16_384
 _KEYS_A_STEP = 256
 _MAX_SAMPLED = 50_000
@@ -86,9 +87,7 @@ class State:
         for offset, key_of_target in enumerate(generation.dictionary.read_all(numbers), start):
             kind = kinds[offset] if kinds else int(LinkKind.LINK)
             anchor = words.anchors[offset] if words.anchors else ""
-            predicate = (
-                words.predicates[_count_data(kinds, offset)] if kind & LinkKind.DATA and words.predicates else ""
-            )
+            predicate = words.predicates[_count_data(kinds, offset)] if kind & _DATA and words.predicates else ""
             links.append(KeyLink(key_of_target, kind, anchor, predicate))
         return links
 
@@ -196,7 +195,7 @@ class State:
         kinds, words = generation.kinds.read(row), generation.read_words(row)
         kind = kinds[place] if kinds else int(LinkKind.LINK)
         anchor = words.anchors[place] if words.anchors else ""
-        predicate = words.predicates[_count_data(kinds, place)] if kind & LinkKind.DATA and words.predicates else ""
+        predicate = words.predicates[_count_data(kinds, place)] if kind & _DATA and words.predicates else ""
         return KeyLink(key, kind, anchor, predicate)
 
 
@@ -307,7 +306,7 @@ def _count_dead_links(part: Part) -> int:
 
 def _count_data(kinds: bytes, place: int) -> int:
     """How many data links a row has before a link."""
-    return sum(1 for kind in kinds[:place] if kind & LinkKind.DATA)
+    return sum(1 for kind in kinds[:place] if kind & _DATA)
 
 
 def _join_kinds(pieces: Sequence[bytes], counts: Numbers) -> Bytes:

@@ -158,18 +158,12 @@ class GraphView:
         started = time.monotonic()
         cursors, dues = self._cursors, self._dues.list_all()
         parts = self._resolve(self._parts)
-        path = None
-        try:
-            if self._gathered:
-                path = self._name_next()
-                self._gathered.write(path)
-                parts = [*parts, Part(Generation(path), np.empty(0, np.int64))]
-            save_manifest(self._folder, cursors, parts, dues)
-        except BaseException:
-            if path is not None:
-                with contextlib.suppress(OSError):
-                    path.unlink()
-            raise
+        if self._gathered:
+            path = self._name_next()
+            self._gathered.write(path)
+            parts = [*parts, Part(Generation(path), np.empty(0, np.int64))]
+        # If this fails, it is unknown whether the manifest names the new file: the next view removes it if not.
+        save_manifest(self._folder, cursors, parts, dues)
         self._parts = parts
         self._durable, self._durable_dues = dict(cursors), dues
         self._gathered.clear()
@@ -238,12 +232,7 @@ class GraphView:
         parts = list(now.values())
         if generation.rows or generation.keys:
             parts.append(Part(generation, np.sort(np.concatenate(dead)), is_stale))
-        try:
-            save_manifest(self._folder, self._durable, parts, self._durable_dues)
-        except OSError:
-            with contextlib.suppress(OSError):
-                generation.file.path.unlink()
-            raise
+        save_manifest(self._folder, self._durable, parts, self._durable_dues)
         self._parts = parts
         for before in merge.parts:
             before.generation.file.path.unlink(missing_ok=True)
