@@ -222,14 +222,15 @@ def _search_path(reader: GraphReader, start: int, end: int, max_steps: int) -> t
         found: list[int] = []
         for page in levels[side]:
             read_pages += 1
-            for other in list_next(page).tolist():
+            next_pages = list_next(page)
+            if read_pages > _READ_PAGES or len(reached) + len(others) + len(next_pages) > _SEEN_PAGES:
+                return [], True
+            for other in next_pages.tolist():
                 if other not in reached:
                     reached[other] = page
                     found.append(other)
                     if other in others:
                         return _join(sides, other), False
-            if read_pages >= _READ_PAGES or len(reached) + len(others) >= _SEEN_PAGES:
-                return [], True
         if not found:
             return [], False
         levels[side] = found
