@@ -1,15 +1,15 @@
 """Checks of the indexes: whether each can be read, and is a view of the archive.
 
 The quick checks open every store, and compare the cursors with the log. The deep ones read every file with its checksums, and
-ask the indexes for every page: the ledger for each outcome of the log, and the quads and the text index for each page of the
-ledger.
+ask the indexes for every page: the ledger for each outcome of the log, and the quads, the text index and the link
+graph for each page of the ledger.
 """
 
 import os
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
@@ -34,6 +34,7 @@ from rdfspider.index.text.documents import make_page_id
 from rdfspider.index.text.searcher import TextIndex
 from rdfspider.index.text.view import find_damaged_files, read_text_cursors
 from rdfspider.repair.findings import Finding
+from rdfspider.urls import MAX_URL_CHARS
 from rdfspider.vocabulary.terms import make_graph_iri
 
 _Result = TypeVar("_Result")
@@ -170,14 +171,14 @@ def _check_ledger(ledger: LedgerReader) -> None:
         raise ValueError(wrong)
 
 
-def _check_graph(paths: IndexPaths) -> None:
-    with closing(GraphReader(paths)) as reader:
-        reader.check()
-
-
 def _check_text(paths: IndexPaths) -> None:
     if damaged := find_damaged_files(paths):
         raise ValueError(f"wrong checksums: {', '.join(damaged)}")
+
+
+def _check_graph(paths: IndexPaths) -> None:
+    with closing(GraphReader(paths)) as reader:
+        reader.check()
 
 
 def _compare_with_log(paths: IndexPaths, cursors: Mapping[str, int]) -> Iterator[Finding]:
@@ -198,21 +199,37 @@ def _compare_with_log(paths: IndexPaths, cursors: Mapping[str, int]) -> Iterator
 
 
 def _compare_with_ledger(paths: IndexPaths, cursors: Mapping[str, Mapping[str, int]]) -> Iterator[Finding]:
-    """Ask the quads and the text index for each page of the ledger that they have passed; the ledger may be ahead of both."""
+    """Ask the quads, the text index and the graph for each page of the ledger that they have passed; it may be ahead of them."""
     counts: Counter[Path] = Counter()
     first: dict[Path, str] = {}
     store = Store.read_only(str(_find_snapshot(paths)))
     searcher = TextIndex(paths.folder).load().searcher
-    with closing(LedgerReader(paths)) as ledger:
+    with closing(LedgerReader(paths)) as ledger, _open_graph(paths) as has_links:
         for page in ledger.list_pages():
             has_quads = not page.quads or store.contains_named_graph(NamedNode(make_graph_iri(page.url)))
             has_text = bool(searcher.doc_freq("id", make_page_id(page.url)))
-            for name, path, is_there in (("quads", paths.snapshots, has_quads), ("text", paths.text, has_text)):
+            is_linked = has_links(page.url)
+            for name, path, is_there in (
+                ("quads", paths.snapshots, has_quads),
+                ("text", paths.text, has_text),
+                ("graph", paths.graph, is_linked),
+            ):
                 if not is_there and page.offset < cursors[name].get(page.source, 0):
                     counts[path] += 1
                     first.setdefault(path, page.url)
     for path, count in counts.items():
         yield Finding("index", _name(paths, path), f"pages are missing; the first is {first[path]}", count)
+
+
+@contextmanager
+def _open_graph(paths: IndexPaths) -> Iterator[Callable[[str], bool]]:
+    """A function that says whether the graph has a page, or is too long for it."""
+    if not paths.graph.exists():
+        # Its cursors are at the beginning.
+        yield lambda url: False
+        return
+    with closing(GraphReader(paths)) as reader:
+        yield lambda url: len(url) > MAX_URL_CHARS or reader.has_page(url)
 
 
 def _can_open_text(paths: IndexPaths) -> bool:
