@@ -71,7 +71,7 @@ class GraphView:
         self._number = remove_leftovers(self._folder, manifest)
         # There is always one from now on, so that readers can tell a lost one from a graph that is being begun.
         if not manifest.generations:
-            save_manifest(self._folder, manifest.cursors, ())
+            save_manifest(self._folder, manifest.cursors, (), manifest.dues)
         try:
             self._parts = open_parts(self._folder, manifest)
         except FileNotFoundError as error:
