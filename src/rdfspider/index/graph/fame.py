@@ -1,8 +1,8 @@
 """The ranks of a graph in one file beside its generations: what was computed of one state enters, look-ups by URL and host leave.
 
-The file says of which state it is and when it was made; it is replaced in one step. Pages are found by the hash of their key, so ranks
-are right for every URL that the state had, although newer states have other ids. A page takes ten bytes: its hash, and its rank in
-steps of a thousandth of an octave. `rating.py` computes what is in it.
+The file says of which state it is and when it was made; it is replaced in one step. Pages are found by the hash of their key, so
+ranks are right for every URL that the state had, although newer states have other ids. A page takes ten bytes: its hash, and its
+rank in steps of a thousandth of an octave. `rating.py` computes what is in it.
 """
 
 import contextlib
@@ -35,16 +35,17 @@ class Rank(NamedTuple):
     """The rank of a page or a host among all of one state of the graph."""
 
     value: float
-    """Of a page: its PageRank as a multiple of the mean. Of a host: its harmonic centrality, the sum of 1 / distance from all others."""
+    """Of a page: its PageRank as a multiple of the mean. Of a host: its harmonic centrality, the sum of 1 / distance from all
+    others."""
     place: int
     """1 for the first; equals have the same place."""
-    count: int
+    total: int
     """How many pages or hosts there are."""
 
     @property
     def percentile(self) -> float:
         """How many of a hundred have no higher rank; 100 for the first."""
-        return 100 * (self.count - self.place + 1) / self.count
+        return 100 * (self.total - self.place + 1) / self.total
 
 
 class Ranked(NamedTuple):
@@ -290,7 +291,8 @@ def _quantise(scores: NDArray[np.float64]) -> NDArray[np.uint16]:
     """Ranks as multiples of the mean, in steps."""
     relative = np.maximum(scores * len(scores), 2.0**_LOWEST)
     steps = np.rint((np.log2(relative) - _LOWEST) * _STEPS)
-    return np.minimum(steps, _MAX_STEP).astype(np.uint16)
+    quantised: NDArray[np.uint16] = np.minimum(steps, _MAX_STEP).astype(np.uint16)
+    return quantised
 
 
 def _list_first(values: NDArray[Any]) -> NDArray[np.int64]:
@@ -314,5 +316,3 @@ def _hash_host(host: str) -> int:
 
 def _split(joined: memoryview) -> list[bytes]:
     return bytes(joined).split(b"\0") if joined else []
-
-

@@ -1,8 +1,8 @@
-"""Keeps the ranks of a graph up to date while it is written: `look` is called every second, and starts `rating.py` when it is time.
+"""Keeps the ranks of a graph up to date while it is written: `look` is called every second, and starts `rating.py` in time.
 
-It is time when the graph has grown by a tenth, or has not changed for some seconds; but never more often than once a minute, and in no
-more than a twentieth of the time. Small graphs are rated at once, which takes a fraction of a second, larger ones by a process of their
-own. What goes wrong costs nothing but newer ranks.
+It is time when the graph has grown by a tenth, or has not changed for some seconds; but never more often than once a minute, and
+in no more than a twentieth of the time. Small graphs are rated at once, which takes a fraction of a second, larger ones by a
+process of their own. What goes wrong costs nothing but newer ranks.
 """
 
 import logging
@@ -22,15 +22,15 @@ from rdfspider.processes.module_process import start_beside
 
 _log = logging.getLogger(__name__)
 
-MAX_LINKS = 100_000_000
-"""Larger graphs are not rated: that would take some 40 bytes of memory a link, and some more a page."""
+MAX_LINKS = 50_000_000
+"""Larger graphs keep their last ranks, which are dated: rating takes some 45 bytes of memory a link, so 2 GB for so many."""
 AT_ONCE_LINKS = 50_000
 """Graphs of up to so many links are rated in this process."""
 PAUSE_S = 60.0
 """The least time from the start of one rating to that of the next."""
 _SHARE = 0.05
 """What rating may take of the time of one core."""
-_GROWTH = 1.1
+_GROWTH = 0.1
 _REST_S = 10.0
 _WAIT_S = 1.0
 
@@ -57,7 +57,7 @@ class Rater:
             if self._is_running() or not self._see(now) or now < self._next_at:
                 return
             _, links = self._read_rated()
-            if self._links >= _GROWTH * links or now - self._changed_at >= _REST_S:
+            if abs(self._links - links) >= _GROWTH * links or now - self._changed_at >= _REST_S:
                 self._start(now)
         except (OSError, UnreadableError) as error:
             self._tell(error)

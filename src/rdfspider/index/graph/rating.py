@@ -1,8 +1,8 @@
 """Rates a graph: its newest committed state enters, the file of `fame.py` leaves: ranks of pages and hosts, farms and mirrors.
 
-Rank follows links that their page recommends: not those marked nofollow, ugc or sponsored. A page that redirects, or names another as its
-canonical URL, stands for that one: what links to it counts for its target, and so does its own rank. The same graph gives the same file,
-except for its date, however it is spread over generations.
+Rank follows links that their page recommends: not those marked nofollow, ugc or sponsored. A page that redirects, or names
+another as its canonical URL, stands for that one: what links to it counts for its target, and so does its own rank. The same
+graph gives the same file, except for its date, however it is spread over generations.
 """
 
 import time
@@ -92,8 +92,8 @@ def make_followed_graph(state: State) -> Csr:
 
 
 def resolve_aliases(aliases: Csr) -> NDArray[np.int64]:
-    """For each page that for which it stands in the end, mostly itself, given the one link of each alias. Pages that stand for each
-    other in a circle, or after very many steps, stand for themselves."""
+    """For each page that for which it stands in the end, mostly itself, given the one link of each alias. Pages that stand for
+    each other in a circle, or after very many steps, stand for themselves."""
     own = np.arange(aliases.nodes)
     targets = own.copy()
     has_link = aliases.count_out() > 0
@@ -142,7 +142,8 @@ def _read_pages(ids: Ids) -> _Pages:
                 hosts.append(numbers.setdefault(read_host(beginning), len(numbers)))
                 # A host behind `!` is no beginning of its keys.
                 beginning = beginning if beginning.endswith(END) else b"\0"
-    lengths = np.diff(np.array([*starts, ids.count], np.int64))
+    bounds = np.array([*starts, ids.count], np.int64)
+    lengths = bounds[1:] - bounds[:-1]
     return _Pages(hashes, paths, Hosts(list(numbers), np.repeat(np.array(hosts, np.int32), lengths)))
 
 

@@ -1,7 +1,7 @@
 """The process that rates a large graph beside the indexer: the paths of an index enter on stdin, the file of ranks is replaced.
 
-It has a low priority, so that neither the crawl nor the indexer waits for it, and ends when its parent does. It may be killed at any
-instant: the older file stays.
+It has a low priority, so that neither the crawl nor the indexer waits for it, and ends when its parent does. It may be killed
+at any instant: the older file stays.
 """
 
 import contextlib
