@@ -45,6 +45,7 @@ from xxhash import xxh3_64_intdigest
 from rdfspider import Crawl
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.archive.warc import make_id, make_record
+from rdfspider.index.layout import IndexPaths
 from rdfspider.index.text.analysis import split_text
 from rdfspider.index.text.documents import read_card
 from rdfspider.index.text.fields import RUN_FIELDS, WORD_FIELDS
@@ -53,6 +54,7 @@ from rdfspider.index.text.query_plan import leave_out
 from rdfspider.index.text.ranking import WEIGHTS, Weights
 from rdfspider.index.text.searcher import TextIndex
 from rdfspider.results import Card, Hit, HitKind
+from rdfspider.search.page_fame import make_fame_finder
 from rdfspider.vocabulary.class_kinds import ClassKind, find_kind
 from rdfspider.vocabulary.classes import find_superclasses
 from rdfspider.vocabulary.labels import clean_label
@@ -309,7 +311,7 @@ class Searcher:
     def __init__(
         self, folder: Path, weights: Weights = WEIGHTS, labels: dict[str, set[tuple[str, ...]]] | None = None
     ) -> None:
-        self.index = TextIndex(folder, weights)
+        self.index = TextIndex(folder, weights, make_fame_finder(IndexPaths(folder)))
         self.labels = labels or _read_labels(self.index)
 
     def is_right(self, hit: Hit | Card, item: Item) -> bool:

@@ -35,6 +35,8 @@ from rdfspider.index.text.query_plan import Index, Plan, asks_for_pages, build_p
 from rdfspider.index.text.ranking import (
     WEIGHTS,
     Evidence,
+    Fame,
+    FindFame,
     Weights,
     compare_label,
     explain_match,
@@ -92,9 +94,10 @@ class _Counts(NamedTuple):
 class TextIndex:
     """The text index of one crawl's folder, for any number of queries and threads."""
 
-    def __init__(self, folder: Path, weights: Weights = WEIGHTS) -> None:
-        """Open an index; only benchmarks give other weights."""
+    def __init__(self, folder: Path, weights: Weights = WEIGHTS, find_fame: FindFame = lambda url: Fame()) -> None:
+        """Open an index; `find_fame` says what the link graph knows of pages. Only benchmarks give other weights."""
         self._weights = weights
+        self._find_fame = find_fame
         self._languages: tuple[str, ...] = ()
         self._known_words: dict[str, Word] = {}
         self._paths = IndexPaths(folder)
@@ -241,7 +244,13 @@ class TextIndex:
             with _reading(self._paths):
                 languages = (choose_stemmer(language) for language in list_values(index, "lang")[:_LANGUAGES])
                 self._languages = tuple(dict.fromkeys(languages)) or index.languages
-        return replace(index, languages=self._languages, weights=self._weights, known_words=self._known_words)
+        return replace(
+            index,
+            languages=self._languages,
+            weights=self._weights,
+            find_fame=self._find_fame,
+            known_words=self._known_words,
+        )
 
     def _count(
         self, index: Index, question: Question, plan: Plan, found: tuple[int, int], facet_values: int
@@ -315,8 +324,13 @@ def _score(index: Index, plan: Plan, hits: Sequence[_Weighed], has_all_words: bo
         labels = (card.label, *map(str, document.get_all("label")[1:_LABELS_COMPARED]))
         language = _find_language(card)
         likeness, is_in_order = max(_compare(plan, label, language) for label in labels)
-        in_links = _count_in_links(index, card.id if card.kind == HitKind.PAGE else card.url or card.id)
-        evidence = Evidence(words, weight, card.role, likeness, is_in_order, card.sources, in_links, has_all_words)
+        url = card.id if card.kind == HitKind.PAGE else card.url or card.id
+        in_links = _count_in_links(index, url)
+        # Links lead to pages; they say nothing about an entity on one.
+        rank = 0.0 if "#" in url else index.find_fame(url).rank
+        evidence = Evidence(
+            words, weight, card.role, likeness, is_in_order, card.sources, in_links, has_all_words, rank
+        )
         score = score_match(evidence, index.weights)
         ranked.append(_Ranked(score, order, evidence, address, document, card))
     return sorted(ranked, key=lambda one: one[:2], reverse=True)
