@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 from tests.index.graph.pages import make_history, make_page, remove_page
 from tests.index.graph.rated import add_pages, list_ranks, make_paths, rate
 
+from rdfspider.index.graph import rating
 from rdfspider.index.graph import view as view_module
 from rdfspider.index.graph.csr import make_csr
 from rdfspider.index.graph.fame import FameReader, Rank
 from rdfspider.index.graph.mirrors import GroupReason
 from rdfspider.index.graph.rating import rate_graph, resolve_aliases
 from rdfspider.index.graph.reader import GraphReader
+from rdfspider.index.graph.view import GraphView
+from rdfspider.index.log.indexed_sources import FORGOTTEN
 
 HUB, GOOD, POOR = "http://hub.test/", "http://good.test/", "http://poor.test/"
 
@@ -150,3 +153,31 @@ def test_farms_and_mirrors_are_listed_with_their_reason(tmp_path: Path) -> None:
     assert set(first.examples) < set(known)
     assert (second.reason, set(second.hosts)) == (GroupReason.MIRROR, set(hosts))
     assert all(url.startswith("http://first.example.com/") for url in second.examples)
+
+
+def test_ranks_of_a_state_with_forgotten_pages_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = make_paths(tmp_path)
+    add_pages(paths, [make_page("http://secret.test/", 1.0, [HUB])])
+    rate_graph(paths)
+    reader = FameReader(paths.graph)
+
+    def forget() -> None:
+        with closing(GraphView(paths)) as view:
+            view.forget(lambda url: "secret" in url)
+            view.commit({**view.load_cursors(), FORGOTTEN: 1})
+
+    forget()
+    assert not list(reader.list_top_pages())
+    add_pages(paths, [make_page("http://secret.test/", 2.0, [HUB])])
+    # While they are computed.
+    rank = rating.rank_pages
+    monkeypatch.setattr(rating, "rank_pages", lambda graph: (forget_again(), rank(graph))[1])
+
+    def forget_again() -> None:
+        with closing(GraphView(paths)) as view:
+            view.commit({**view.load_cursors(), FORGOTTEN: 2})
+            view.forget(lambda url: "secret" in url)
+            view.commit({**view.load_cursors(), FORGOTTEN: 2})
+
+    assert not rate_graph(paths)
+    assert reader.state is None

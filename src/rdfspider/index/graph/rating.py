@@ -22,7 +22,7 @@ from rdfspider.index.graph.csr import Csr, Hosts, make_csr, make_host_graph
 from rdfspider.index.graph.fame import Fame, Farm, hash_page, list_top, write_fame
 from rdfspider.index.graph.keys import END, find_host, read_host, read_key
 from rdfspider.index.graph.kinds import LinkKind
-from rdfspider.index.graph.manifest import Manifest, open_newest
+from rdfspider.index.graph.manifest import Manifest, load_manifest, open_newest
 from rdfspider.index.graph.mirrors import find_groups
 from rdfspider.index.graph.pagerank import rank_pages
 from rdfspider.index.graph.state import Ids, State
@@ -46,7 +46,8 @@ class _Pages(NamedTuple):
 
 
 def rate_graph(paths: IndexPaths) -> bool:
-    """Rate the newest state and write the file; False if there is none yet. Raise UnreadableError if the graph is damaged."""
+    """Rate the newest state and write the file; False if there is none yet, or pages were forgotten meanwhile. Raise
+    UnreadableError if the graph is damaged."""
     newest = open_newest(paths.graph)
     if newest is None:
         return False
@@ -69,6 +70,9 @@ def rate_graph(paths: IndexPaths) -> bool:
         centrality=rank_hosts(host_graph.csr).scores,
         farms=farms,
     )
+    now, rules = load_manifest(paths.graph), paths.forgotten.name
+    if now is None or now.cursors.get(rules) != manifest.cursors.get(rules):
+        return False
     write_fame(paths.graph, fame)
     return True
 
