@@ -54,7 +54,7 @@ from rdfspider.index.text.query_plan import leave_out
 from rdfspider.index.text.ranking import WEIGHTS, Weights
 from rdfspider.index.text.searcher import TextIndex
 from rdfspider.results import Card, Hit, HitKind
-from rdfspider.search.page_fame import make_fame_finder
+from rdfspider.search.page_ranks import make_rank_finder
 from rdfspider.vocabulary.class_kinds import ClassKind, find_kind
 from rdfspider.vocabulary.classes import find_superclasses
 from rdfspider.vocabulary.labels import clean_label
@@ -311,7 +311,7 @@ class Searcher:
     def __init__(
         self, folder: Path, weights: Weights = WEIGHTS, labels: dict[str, set[tuple[str, ...]]] | None = None
     ) -> None:
-        self.index = TextIndex(folder, weights, make_fame_finder(IndexPaths(folder)))
+        self.index = TextIndex(folder, weights, find_rank=make_rank_finder(IndexPaths(folder)))
         self.labels = labels or _read_labels(self.index)
 
     def is_right(self, hit: Hit | Card, item: Item) -> bool:

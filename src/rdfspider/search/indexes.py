@@ -47,8 +47,8 @@ from rdfspider.search.entity_lookup import EntityLookup
 from rdfspider.search.example_queries import ExampleQuery, list_examples
 from rdfspider.search.export import Exported, choose_format, export_pages, export_table
 from rdfspider.search.name_lookup import Choice, check_filter_names, make_selection
-from rdfspider.search.page_fame import make_fame_finder
 from rdfspider.search.page_order import PageOrder
+from rdfspider.search.page_ranks import make_rank_finder
 from rdfspider.search.page_record import PageRecord, read_page
 from rdfspider.search.profiles import (
     ClassProfile,
@@ -153,7 +153,7 @@ class Indexes:
         """Return the text index."""
         with self._lock:
             if self._text is None:
-                self._text = TextIndex(self._folder, find_fame=make_fame_finder(self._paths))
+                self._text = TextIndex(self._folder, find_rank=make_rank_finder(self._paths))
             return self._text
 
     def _get_sparql(self) -> Sparql:

@@ -8,7 +8,6 @@ from tests.search.documents import SCHEMA, Thing, write_index
 
 from rdfspider.index.text import ranking
 from rdfspider.index.text.facets import ENOUGH
-from rdfspider.index.text.ranking import Fame
 from rdfspider.index.text.searcher import TextIndex
 
 THINGS = [
@@ -143,7 +142,7 @@ def test_the_rank_of_a_page_decides_between_equals_alone(tmp_path: Path) -> None
     better = Thing("green tea leaves", url="https://a.test/better")
     folder = write_index(tmp_path, [*(Thing("green tea cups", url=url) for url in urls), better])
     for known in urls:
-        index = TextIndex(folder, find_fame=lambda url, known=known: Fame(16.0 if url == known else 1.0))  # type: ignore[misc]
+        index = TextIndex(folder, find_rank=lambda url, known=known: 16.0 if url == known else 1.0)  # type: ignore[misc]
         first, second, *_ = index.search("green tea cups", explain=True)
         assert first.id == known
         parts = [hit.score - ranking.ALL_WORDS for hit in (first, second)]
@@ -153,5 +152,5 @@ def test_the_rank_of_a_page_decides_between_equals_alone(tmp_path: Path) -> None
         )
         assert second.explanation[3].reason == "1 page describes it, 0 pages link to it"
         # It is no reason to come before what fits better.
-        index = TextIndex(folder, find_fame=lambda url, known=known: Fame(1e6 if url == known else 1.0))  # type: ignore[misc]
+        index = TextIndex(folder, find_rank=lambda url, known=known: 1e6 if url == known else 1.0)  # type: ignore[misc]
         assert index.search("green tea leaves")[0].id == "https://a.test/better"

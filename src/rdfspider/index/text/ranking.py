@@ -81,16 +81,9 @@ WEIGHTS = Weights()
 """The weights in use."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fame:
-    """What the link graph knows of a page."""
-
-    rank: float = 0.0
-    """Its PageRank as a multiple of the mean of all pages; 0 if it is not known."""
-
-
-FindFame = Callable[[str], Fame]
-"""Says what the link graph knows of a page, by its URL. It is asked for some fifty pages a search."""
+FindRank = Callable[[str], float]
+"""Says of a page by its URL what the link graph knows: its PageRank as a multiple of the mean of all pages; 0 if it is not known.
+It is asked for some fifty pages a search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +104,7 @@ class Evidence:
     has_all_words: bool | None
     """None if the query has one word."""
     rank: float = 0.0
-    """The rank of its page, as in `Fame`."""
+    """The rank of its page, as by `FindRank`."""
 
 
 def weigh_match(words: float, weight: float, weights: Weights) -> float:

@@ -35,8 +35,7 @@ from rdfspider.index.text.query_plan import Index, Plan, asks_for_pages, build_p
 from rdfspider.index.text.ranking import (
     WEIGHTS,
     Evidence,
-    Fame,
-    FindFame,
+    FindRank,
     Weights,
     compare_label,
     explain_match,
@@ -94,10 +93,10 @@ class _Counts(NamedTuple):
 class TextIndex:
     """The text index of one crawl's folder, for any number of queries and threads."""
 
-    def __init__(self, folder: Path, weights: Weights = WEIGHTS, find_fame: FindFame = lambda url: Fame()) -> None:
-        """Open an index; `find_fame` says what the link graph knows of pages. Only benchmarks give other weights."""
+    def __init__(self, folder: Path, weights: Weights = WEIGHTS, find_rank: FindRank = lambda url: 0.0) -> None:
+        """Open an index; `find_rank` says which rank pages have in the link graph. Only benchmarks give other weights."""
         self._weights = weights
-        self._find_fame = find_fame
+        self._find_rank = find_rank
         self._languages: tuple[str, ...] = ()
         self._known_words: dict[str, Word] = {}
         self._paths = IndexPaths(folder)
@@ -248,7 +247,7 @@ class TextIndex:
             index,
             languages=self._languages,
             weights=self._weights,
-            find_fame=self._find_fame,
+            find_rank=self._find_rank,
             known_words=self._known_words,
         )
 
@@ -327,7 +326,7 @@ def _score(index: Index, plan: Plan, hits: Sequence[_Weighed], has_all_words: bo
         url = card.id if card.kind == HitKind.PAGE else card.url or card.id
         in_links = _count_in_links(index, url)
         # Links lead to pages; they say nothing about an entity on one.
-        rank = 0.0 if "#" in url else index.find_fame(url).rank
+        rank = 0.0 if "#" in url else index.find_rank(url)
         evidence = Evidence(
             words, weight, card.role, likeness, is_in_order, card.sources, in_links, has_all_words, rank
         )

@@ -9,9 +9,8 @@ from tests.search.documents import Thing, write_index
 
 from rdfspider.index.graph.fame import NAME
 from rdfspider.index.graph.rating import rate_graph
-from rdfspider.index.text.ranking import Fame
 from rdfspider.search.indexes import Indexes
-from rdfspider.search.page_fame import make_fame_finder
+from rdfspider.search.page_ranks import make_rank_finder
 
 URLS = [f"https://a.test/{number}" for number in range(4)]
 
@@ -32,11 +31,11 @@ def test_searches_know_the_newest_ranks(tmp_path: Path) -> None:
 
 def test_without_ranks_a_search_goes_on(tmp_path: Path) -> None:
     paths = make_paths(tmp_path)
-    find_fame = make_fame_finder(paths)
-    assert find_fame(URLS[0]) == Fame()
+    find_rank = make_rank_finder(paths)
+    assert find_rank(URLS[0]) == 0.0
     add_pages(paths, [make_page("http://fan.test/", 1.0, [URLS[0]])])
     rate_graph(paths)
-    assert find_fame(URLS[0]).rank > 1
-    assert find_fame("https://elsewhere.test/") == find_fame("\udcff") == Fame()
+    assert find_rank(URLS[0]) > 1
+    assert find_rank("https://elsewhere.test/") == find_rank("\udcff") == 0.0
     (paths.graph / NAME).write_bytes(b"nonsense")
-    assert find_fame(URLS[0]) == Fame()
+    assert find_rank(URLS[0]) == 0.0
