@@ -6,6 +6,7 @@ process of their own. What goes wrong costs nothing but newer ranks.
 """
 
 import logging
+import resource
 import subprocess
 import time
 from collections.abc import Callable
@@ -42,7 +43,7 @@ class Rater:
         self._paths = paths
         self._fame = FameReader(paths.graph)
         self._process: subprocess.Popen[bytes] | None = None
-        self._started_at = self._next_at = self._changed_at = 0.0
+        self._started_at = self._used_s = self._next_at = self._changed_at = 0.0
         self._mark = (0, 0)
         self._state: int | None = None
         self._links = 0
@@ -109,7 +110,7 @@ class Rater:
             return None, 0
 
     def _start(self, now: float) -> None:
-        self._started_at = now
+        self._started_at, self._used_s = now, _measure_used_s()
         if self._links <= AT_ONCE_LINKS:
             try:
                 rate_graph(self._paths)
@@ -129,8 +130,8 @@ class Rater:
         return False
 
     def _plan_next(self) -> None:
-        took_s = time.monotonic() - self._started_at
-        self._next_at = self._started_at + max(PAUSE_S, took_s / _SHARE)
+        used_s = _measure_used_s() - self._used_s
+        self._next_at = self._started_at + max(PAUSE_S, used_s / _SHARE)
 
     def _wait(self, on_wait: Callable[[], object]) -> None:
         on_wait()
@@ -142,6 +143,12 @@ class Rater:
         if str(error) != self._problem:
             self._problem = str(error)
             _log.warning("the link graph is not rated: %s", error)
+
+
+def _measure_used_s() -> float:
+    """The processor time of this thread and of children that have ended, in seconds."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.thread_time() + children.ru_utime + children.ru_stime
 
 
 def _release(process: "subprocess.Popen[bytes]") -> None:
