@@ -241,12 +241,17 @@ def test_the_readme_crawl_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         done = run_shown(command)
         assert done.returncode == 0, done.stderr
         printed[command.split()[1]] = done.stdout
-    assert list(printed) == ["crawl", "status", "why", "search", "query", "entity", "stats", "export", "serve"]
+    assert list(printed) == ["crawl", "status", "why", "search", "query", "entity", "links", "stats", "export", "serve"]
     # docs/tea.html has a name and an offer.
     assert "Green tea,4.5" in printed["query"]
     assert all("Green tea" in printed[command] for command in ("search", "entity"))
     _, crawls, questions = examples("README.md", "python")
     check_example(questions)
+    for command, _ in commands("docs/graph.md"):
+        done = run_shown(command)
+        assert done.returncode == 0, done.stderr
+    for example in examples("docs/graph.md", "python"):
+        check_example(example)
     (tmp_path / "mycrawl").rename("first")
     check_example(crawls)
 

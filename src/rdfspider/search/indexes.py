@@ -29,7 +29,6 @@ from rdfspider.index.text.fields import FACETS
 from rdfspider.index.text.query_language import parse_question
 from rdfspider.index.text.searcher import Filter, TextIndex
 from rdfspider.results import (
-    Card,
     Graphs,
     Hit,
     HitKind,
@@ -46,6 +45,7 @@ from rdfspider.search.entity import NODES_MERGED, Entity
 from rdfspider.search.entity_lookup import EntityLookup
 from rdfspider.search.example_queries import ExampleQuery, list_examples
 from rdfspider.search.export import Exported, choose_format, export_pages, export_table
+from rdfspider.search.links import Links
 from rdfspider.search.name_lookup import Choice, check_filter_names, make_selection
 from rdfspider.search.page_order import PageOrder
 from rdfspider.search.page_ranks import make_rank_finder
@@ -123,6 +123,8 @@ class Indexes:
         )
         self._lock = threading.Lock()
         self._finding = threading.Lock()
+        self.links = Links(self._paths)
+        """Who links to whom."""
         self._text: TextIndex | None = None
         self._sparql: Sparql | None = None
         self._is_ended = False
@@ -142,6 +144,7 @@ class Indexes:
         if sparql:
             sparql.close()
         self._snapshots.close()
+        self.links.close()
 
     def release_idle(self) -> None:
         """Release the quads if they have not been used for some seconds; for handles with `keeps_quads`."""
@@ -153,7 +156,8 @@ class Indexes:
         """Return the text index."""
         with self._lock:
             if self._text is None:
-                self._text = TextIndex(self._folder, find_rank=make_rank_finder(self._paths))
+                ranks = make_rank_finder(self._paths)
+                self._text = TextIndex(self._folder, open_counter=self.links.open_counter, find_rank=ranks)
             return self._text
 
     def _get_sparql(self) -> Sparql:
@@ -216,10 +220,6 @@ class Indexes:
     def suggest(self, typed: str, limit: int = 8) -> list[Suggestion]:
         """Complete typed text."""
         return self._get_text().suggest(typed, limit)
-
-    def find_in_links(self, url: str, limit: int = 20, offset: int = 0) -> tuple[int, list[Card]]:
-        """Return how many pages link to a page, and some of them."""
-        return self._get_text().find_in_links(url, limit, offset)
 
     def find_iris(self, words: str, limit: int) -> list[tuple[str, float]]:
         """Find IRIs of the quad store by words, the best first, with scores; for SPARQL's text service.

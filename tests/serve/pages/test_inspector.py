@@ -113,7 +113,7 @@ def test_the_same_is_there_for_programs(site: Serving) -> None:
     assert set(found["statements"]) == {"jsonld", "microdata"}
     assert [problem["code"] for problem in found["problems"]] == ["json-repaired"]
     assert [link["url"] for link in found["links"]] == [HOME]
-    assert {page["url"] for page in found["in_links"]["pages"]} == {HOME}
+    assert {page["url"] for page in found["in_links"]["pages"]} == {HOME, "http://shop.test/moved"}
     assert b"<http://shop.test/shop/#tea> <http://schema.org/offers>" in site.get("/page.nq", url=TEA).body
     assert "schema:Product" in site.get("/page.ttl", url=TEA).text
     rows = list(csv.reader(io.StringIO(site.get("/page.csv", url=TEA, part="links").text)))

@@ -64,6 +64,8 @@ class Index:
     find_rank: FindRank = lambda _: 0.0
     """Says which rank a page has in the link graph."""
     known_words: dict[str, Word] = field(default_factory=dict)
+    count_links: Callable[[str], int] = lambda _: 0
+    """Returns how many pages link to a page, by its URL."""
 
     @property
     def words(self) -> WordSearch:

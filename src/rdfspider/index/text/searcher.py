@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
@@ -21,13 +21,12 @@ import msgspec
 import tantivy
 from msgspec import structs
 from tantivy import DocAddress, Occur, Query
-from xxhash import xxh3_64_intdigest
 
 from rdfspider.errors import UnindexedError, UnreadableError, UsageError
 from rdfspider.index.layout import IndexPaths, advise_rebuild, check_index
 from rdfspider.index.ledger.learned_classes import LearnedClasses
 from rdfspider.index.text.analysis import choose_stemmer, register_tokenizers, split_text, stem_word
-from rdfspider.index.text.documents import hash_outlinks, read_card
+from rdfspider.index.text.documents import read_card
 from rdfspider.index.text.facets import ENOUGH, VALUES, count_facets, count_kinds, list_values
 from rdfspider.index.text.fields import ASKED, CURSOR_ID
 from rdfspider.index.text.query_language import Clause, Question, parse_question
@@ -54,8 +53,6 @@ MAX_LIMIT = 1_000
 _WINDOW = 500
 _BLOCK = 50
 _CACHED = 64
-# Up to this many links to a page are counted exactly.
-_COUNTED_LINKS = 10_000
 # Labels of a thing that are compared with the query.
 _LABELS_COMPARED = 4
 # Languages whose stemmers words of queries get.
@@ -64,9 +61,12 @@ _LANGUAGES = 4
 _FEW = 5
 _SWAP_S = 0.1
 
+_PAGES = ("http://", "https://")
 _ANY_ROLE = tuple(Clause("role", role, start=-1) for role in Role)
 
 Filter = str | Iterable[str] | None
+OpenCounter = Callable[[], Callable[[str], int]]
+"""Returns a function that counts, as of now, the pages that link to a page, by its URL."""
 _Weighed = tuple[float, int, DocAddress, float, float]
 """Score of words and weight together, `order`, the document's address; then the score of the words, and the weight."""
 
@@ -93,9 +93,16 @@ class _Counts(NamedTuple):
 class TextIndex:
     """The text index of one crawl's folder, for any number of queries and threads."""
 
-    def __init__(self, folder: Path, weights: Weights = WEIGHTS, find_rank: FindRank = lambda url: 0.0) -> None:
-        """Open an index; `find_rank` says which rank pages have in the link graph. Only benchmarks give other weights."""
+    def __init__(
+        self,
+        folder: Path,
+        weights: Weights = WEIGHTS,
+        open_counter: OpenCounter = lambda: lambda url: 0,
+        find_rank: FindRank = lambda url: 0.0,
+    ) -> None:
+        """Open an index; only benchmarks give other weights. `open_counter` and `find_rank` are of the link graph."""
         self._weights = weights
+        self._open_counter = open_counter
         self._find_rank = find_rank
         self._languages: tuple[str, ...] = ()
         self._known_words: dict[str, Word] = {}
@@ -151,20 +158,6 @@ class TextIndex:
         classes = self._classes.list_classes(index.commit)
         with _reading(self._paths):
             return suggest(index, classes, partial(self._classes.search_names, index.commit), text, limit)
-
-    def find_in_links(self, url: str, limit: int = 20, offset: int = 0) -> tuple[int, list[Card]]:
-        """Return how many pages link to a page, and some of them in a fixed order."""
-        _check_window(limit, offset)
-        index = self.load()
-        # One hash, without the fragment.
-        targets = hash_outlinks([url])
-        if not targets:
-            return 0, []
-        query = Query.term_query(index.schema, "outlinks", targets[0], "basic")
-        with _reading(self._paths):
-            found: Any = index.searcher.search(query, limit, offset=offset, order_by_field="order")
-            cards = [read_card(index.searcher.doc(address)) for _, address in found.hits]
-        return int(found.count), cards
 
     def _answer(
         self, index: Index, question: Question, limit: int, offset: int, facet_values: int, is_explained: bool
@@ -247,8 +240,9 @@ class TextIndex:
             index,
             languages=self._languages,
             weights=self._weights,
-            find_rank=self._find_rank,
             known_words=self._known_words,
+            count_links=self._open_counter(),
+            find_rank=self._find_rank,
         )
 
     def _count(
@@ -323,10 +317,8 @@ def _score(index: Index, plan: Plan, hits: Sequence[_Weighed], has_all_words: bo
         labels = (card.label, *map(str, document.get_all("label")[1:_LABELS_COMPARED]))
         language = _find_language(card)
         likeness, is_in_order = max(_compare(plan, label, language) for label in labels)
-        url = card.id if card.kind == HitKind.PAGE else card.url or card.id
-        in_links = _count_in_links(index, url)
-        # Links lead to pages; they say nothing about an entity on one.
-        rank = 0.0 if "#" in url else index.find_rank(url)
+        url = _find_linked(card)
+        in_links, rank = (index.count_links(url), index.find_rank(url)) if url else (0, 0.0)
         evidence = Evidence(
             words, weight, card.role, likeness, is_in_order, card.sources, in_links, has_all_words, rank
         )
@@ -361,18 +353,10 @@ def explain_hit(index: Index, plan: Plan, found: _Ranked) -> tuple[ScorePart, ..
     return explain_match(found.evidence, index.weights, ", ".join(words))
 
 
-def _count_in_links(index: Index, url: str) -> int:
-    if "#" in url:
-        # Links are counted per page; they say nothing about an entity on it.
-        return 0
-    target = xxh3_64_intdigest(url.encode("utf-8", "replace"))
-    known = index.searcher.doc_freq("outlinks", target)
-    if not 0 < known <= _COUNTED_LINKS:
-        return known
-    # `doc_freq` also counts documents that were replaced.
-    query = Query.term_query(index.schema, "outlinks", target, "basic")
-    found: Any = index.searcher.search(query, 1)
-    return int(found.count)
+def _find_linked(card: Card) -> str:
+    """Return the page that has a result's links; empty if there is none: links say nothing about an entity on a page."""
+    url = card.id if card.kind == HitKind.PAGE else card.url or card.id
+    return url if url.startswith(_PAGES) and "#" not in url else ""
 
 
 def _find_language(card: Card) -> str:

@@ -5,6 +5,7 @@ URLs that were never fetched are explained, too.
 """
 
 from base64 import b64encode
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -15,8 +16,8 @@ from markupsafe import Markup
 from rdfspider.crawl.reports.explanations import Explanation
 from rdfspider.errors import OtherVersionError, UnansweredError, UnindexedError, UsageError
 from rdfspider.processes.calls import CallError
-from rdfspider.results import Card
 from rdfspider.run.page_requests import prepare_address, read_address
+from rdfspider.search.found_links import FoundLink
 from rdfspider.search.page_record import PageRecord, forbids_copy, read_copy, read_page
 from rdfspider.serve.inspections import (
     LINKS_SHOWN,
@@ -64,7 +65,7 @@ class InLinks:
     """Pages that link to a page."""
 
     total: int
-    cards: list[Card]
+    links: Sequence[FoundLink]
     page: int
     pages: int
 
@@ -233,11 +234,14 @@ def _inspect_record(record: PageRecord, newest_directives: str) -> Inspection:
 def _find_in_links(request: PageRequest, url: str) -> InLinks:
     page = request.get_number("in", 1, _MAX_PAGE)
     try:
-        total, cards = request.site.indexes.find_in_links(url, _IN_LINKS_SHOWN, (page - 1) * _IN_LINKS_SHOWN)
+        links = request.site.indexes.links
+        if not links.find(url):
+            return InLinks(0, (), 1, 1)
+        found = links.list_in(url, _IN_LINKS_SHOWN, (page - 1) * _IN_LINKS_SHOWN)
     except (UnindexedError, OtherVersionError):
         # Nothing is indexed yet, or by another version, which the lookup of the page itself has reported.
-        return InLinks(0, [], 1, 1)
-    return InLinks(total, cards, page, min(-(-total // _IN_LINKS_SHOWN), _MAX_PAGE))
+        return InLinks(0, (), 1, 1)
+    return InLinks(found.total, found, page, min(-(-found.total // _IN_LINKS_SHOWN), _MAX_PAGE))
 
 
 def _find_places(folder: Path, why: Explanation, record: PageRecord | None) -> list[tuple[str, str, int]]:
@@ -281,14 +285,14 @@ def _describe(why: Explanation, record: PageRecord | None, inspection: Inspectio
         "fetch": fetch,
         "in_links": {
             "total": in_links.total,
-            "pages": [{"url": card.id, "title": card.label} for card in in_links.cards],
+            "pages": [{"url": link.url, "title": link.title} for link in in_links.links],
         },
     }
 
 
 def _make_table(request: PageRequest, inspection: Inspection, in_links: InLinks) -> CsvTable:
     if request.get("part") == "in-links":
-        return CsvTable(("url", "title"), [(card.id, card.label) for card in in_links.cards])
+        return CsvTable(("url", "title"), [(link.url, link.title) for link in in_links.links])
     return make_table(request, inspection)
 
 
