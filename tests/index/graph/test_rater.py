@@ -191,6 +191,22 @@ def test_what_goes_wrong_is_told_once(
     assert "No space left" in caplog.messages[0]
 
 
+@pytest.mark.usefixtures("_apart")
+def test_what_goes_wrong_in_the_process_is_told(
+    paths: IndexPaths, rater: Rater, caplog: pytest.LogCaptureFixture
+) -> None:
+    add(paths, 10, "a")
+    (generation,) = paths.graph.glob("*.graph")
+    whole = generation.read_bytes()
+    # The end, which says what there is, stays.
+    generation.write_bytes(bytes(len(whole) // 2) + whole[len(whole) // 2 :])
+    with caplog.at_level(logging.WARNING):
+        rater.finish(never, wait)
+        rater.finish(never, wait)
+    assert len(caplog.messages) == 1
+    assert "is damaged" in caplog.messages[0]
+
+
 def test_a_graph_beyond_the_limit_is_not_rated(
     paths: IndexPaths, rater: Rater, monkeypatch: pytest.MonkeyPatch
 ) -> None:

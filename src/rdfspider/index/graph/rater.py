@@ -61,7 +61,7 @@ class Rater:
             if abs(self._links - links) >= _GROWTH * links or now - self._changed_at >= _REST_S:
                 self._start(now)
         except (OSError, UnreadableError) as error:
-            self._tell(error)
+            self._tell(str(error))
 
     def finish(self, is_ended: Callable[[], bool], on_wait: Callable[[], object]) -> None:
         """Rate the newest state, if it is not, and wait for that; or until `is_ended`. `on_wait` is called every
@@ -75,7 +75,7 @@ class Rater:
             while self._is_running() and not is_ended():
                 self._wait(on_wait)
         except (OSError, UnreadableError) as error:
-            self._tell(error)
+            self._tell(str(error))
 
     def close(self) -> None:
         """End the process, if one is running."""
@@ -114,8 +114,10 @@ class Rater:
         if self._links <= AT_ONCE_LINKS:
             try:
                 rate_graph(self._paths)
-            finally:
-                self._plan_next()
+            except Exception as error:
+                # Whatever pages have linked to, they are indexed.
+                self._tell(str(error) or type(error).__name__)
+            self._plan_next()
         else:
             self._process = start_beside("rdfspider.index.graph.rating_process", encode_paths(self._paths))
 
@@ -125,7 +127,10 @@ class Rater:
         if self._process.poll() is None:
             return True
         process, self._process = self._process, None
+        told = process.stdout.read().decode(errors="replace") if process.stdout else ""
         _release(process)
+        if process.returncode:
+            self._tell(told or f"its process has ended with {process.returncode}")
         self._plan_next()
         return False
 
@@ -139,10 +144,10 @@ class Rater:
             if self._process is not None:
                 self._process.wait(_WAIT_S)
 
-    def _tell(self, error: Exception) -> None:
-        if str(error) != self._problem:
-            self._problem = str(error)
-            _log.warning("the link graph is not rated: %s", error)
+    def _tell(self, problem: str) -> None:
+        if problem != self._problem:
+            self._problem = problem
+            _log.warning("the link graph is not rated: %s", problem)
 
 
 def _measure_used_s() -> float:

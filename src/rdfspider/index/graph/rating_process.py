@@ -11,7 +11,6 @@ import sys
 import threading
 from pathlib import Path
 
-from rdfspider.errors import RdfspiderError
 from rdfspider.index.graph.rating import rate_graph
 from rdfspider.index.layout import IndexPaths
 from rdfspider.processes.module_process import begin_module_process
@@ -38,9 +37,10 @@ def main() -> None:
     threading.Thread(target=_await_parent, name="parent", daemon=True).start()
     try:
         rate_graph(IndexPaths(Path(folder), name))
-    except (OSError, RdfspiderError, MemoryError) as error:
-        sys.stderr.write(f"rdfspider: the link graph is not rated: {error}\n")
-        sys.stderr.flush()
+    except Exception as error:
+        # The parent tells it, once.
+        sys.stdout.write(str(error) or type(error).__name__)
+        sys.stdout.flush()
         os._exit(1)
     # Nothing is left to clean up.
     os._exit(0)
