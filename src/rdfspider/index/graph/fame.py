@@ -235,7 +235,7 @@ class _File:
         if place is None:
             return None
         step = self._steps[place]
-        known = int(np.searchsorted(self._known_steps, step))
+        known = int(self._known_steps.searchsorted(step))
         if known >= len(self._known_steps):
             raise self.file.tell_damage("a rank has no place")
         return Rank(2.0 ** (int(step) / _STEPS + _LOWEST), int(self._higher[known]) + 1, len(self._hashes))
@@ -306,7 +306,7 @@ def _list_first(values: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def _find(hashes: NDArray[np.uint64], wanted: int) -> int | None:
-    place = int(np.searchsorted(hashes, np.uint64(wanted)))
+    place = int(hashes.searchsorted(np.uint64(wanted)))
     return place if place < len(hashes) and int(hashes[place]) == wanted else None
 
 
