@@ -55,6 +55,7 @@ from rdfspider.index.text.ranking import WEIGHTS, Weights
 from rdfspider.index.text.searcher import TextIndex
 from rdfspider.results import Card, Hit, HitKind
 from rdfspider.search.links import Links
+from rdfspider.search.page_ranks import make_rank_finder
 from rdfspider.vocabulary.class_kinds import ClassKind, find_kind
 from rdfspider.vocabulary.classes import find_superclasses
 from rdfspider.vocabulary.labels import clean_label
@@ -311,7 +312,8 @@ class Searcher:
     def __init__(
         self, folder: Path, weights: Weights = WEIGHTS, labels: dict[str, set[tuple[str, ...]]] | None = None
     ) -> None:
-        self.index = TextIndex(folder, weights, Links(IndexPaths(folder)).open_counter)
+        paths = IndexPaths(folder)
+        self.index = TextIndex(folder, weights, Links(paths).open_counter, make_rank_finder(paths))
         self.labels = labels or _read_labels(self.index)
 
     def is_right(self, hit: Hit | Card, item: Item) -> bool:

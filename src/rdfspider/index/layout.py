@@ -13,7 +13,7 @@ mycrawl/
   index/snapshots.json  the checksums of their files
   index/text/           tantivy
   index/ledger.sqlite   pages, what each states about which entity, and counts
-  index/graph/          who links to whom
+  index/graph/          who links to whom, and the ranks that follow from it
   index/stores/         the progress of each outside store
 """
 

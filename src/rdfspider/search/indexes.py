@@ -48,6 +48,7 @@ from rdfspider.search.export import Exported, choose_format, export_pages, expor
 from rdfspider.search.links import Links
 from rdfspider.search.name_lookup import Choice, check_filter_names, make_selection
 from rdfspider.search.page_order import PageOrder
+from rdfspider.search.page_ranks import make_rank_finder
 from rdfspider.search.page_record import PageRecord, read_page
 from rdfspider.search.profiles import (
     ClassProfile,
@@ -155,7 +156,8 @@ class Indexes:
         """Return the text index."""
         with self._lock:
             if self._text is None:
-                self._text = TextIndex(self._folder, open_counter=self.links.open_counter)
+                ranks = make_rank_finder(self._paths)
+                self._text = TextIndex(self._folder, open_counter=self.links.open_counter, find_rank=ranks)
             return self._text
 
     def _get_sparql(self) -> Sparql:

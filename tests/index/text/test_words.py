@@ -135,3 +135,22 @@ def test_the_parts_of_a_score_are_told_and_give_the_score(index: TextIndex) -> N
     assert "oreo 0.00" in other.explanation[0].reason
     assert other.explanation[-1].reason == "it lacks a word of the query"
     assert index.search("brownie")[0].explanation == ()
+
+
+def test_the_rank_of_a_page_decides_between_equals_alone(tmp_path: Path) -> None:
+    urls = [f"https://a.test/{number}" for number in range(5)]
+    better = Thing("green tea leaves", url="https://a.test/better")
+    folder = write_index(tmp_path, [*(Thing("green tea cups", url=url) for url in urls), better])
+    for known in urls:
+        index = TextIndex(folder, find_rank=lambda url, known=known: 16.0 if url == known else 1.0)  # type: ignore[misc]
+        first, second, *_ = index.search("green tea cups", explain=True)
+        assert first.id == known
+        parts = [hit.score - ranking.ALL_WORDS for hit in (first, second)]
+        assert parts[0] == pytest.approx(1.04 * parts[1], rel=0.01)
+        assert first.explanation[3].reason == (
+            "1 page describes it, 0 pages link to it, and the links of all pages give its page 16 times the rank of a mean page"
+        )
+        assert second.explanation[3].reason == "1 page describes it, 0 pages link to it"
+        # It is no reason to come before what fits better.
+        index = TextIndex(folder, find_rank=lambda url, known=known: 1e6 if url == known else 1.0)  # type: ignore[misc]
+        assert index.search("green tea leaves")[0].id == "https://a.test/better"

@@ -26,7 +26,7 @@ from rdfspider.index.text.fields import (
     list_names,
 )
 from rdfspider.index.text.query_language import VALUE, WORDS, Clause, Question, parse_date
-from rdfspider.index.text.ranking import ADDRESS, WEIGHTS, Weights
+from rdfspider.index.text.ranking import ADDRESS, WEIGHTS, FindRank, Weights
 from rdfspider.index.text.words import (
     Word,
     WordSearch,
@@ -61,6 +61,8 @@ class Index:
     languages: tuple[str, ...] = (USUAL_LANGUAGE,)
     """The languages that most documents are in, of those with a stemmer."""
     weights: Weights = WEIGHTS
+    find_rank: FindRank = lambda _: 0.0
+    """Says which rank a page has in the link graph."""
     known_words: dict[str, Word] = field(default_factory=dict)
     count_links: Callable[[str], int] = lambda _: 0
     """Returns how many pages link to a page, by its URL."""

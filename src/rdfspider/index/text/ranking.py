@@ -7,15 +7,16 @@
   part from the weights below.
 - document: more for a thing that a page is about, less for pages, parts of other things and duplicates.
 - label: how much of the query the label has, and how much of the label the query; more if the words are in the same order.
-- known: the number of pages that describe the thing, and of pages that link to it.
+- known: the number of pages that describe the thing, and of pages that link to it, and the rank of its page among all pages.
 - all words: results that have all words of the query come before those that lack one.
 
 All weights were tried by `benchmarks/bench_relevance.py --tune`, each at a half, three quarters, four thirds and twice its value,
 on queries about one half of the hosts of real pages. `label`, `document`, `page` and `same_label` are what it learnt; the others,
-which were set by hand first, are the best as they are, or make no difference there. `ALL_WORDS` is a rule, not a weight.
+which were set by hand first, are the best as they are, or make no difference there. `rank` makes none up to twenty times its
+value, so it is one that decides between matches that are nearly as good. `ALL_WORDS` is a rule, not a weight.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log, log2
 
@@ -57,6 +58,8 @@ class Weights:
     """What each doubling of the pages that describe a thing adds to the factor 1."""
     links: float = 0.1
     """What each doubling of the pages that link to it adds to it."""
+    rank: float = 0.01
+    """What each doubling of the rank of its page, beyond the mean of all pages, adds to it."""
 
     def boost_field(self, field: str) -> float:
         """Return the boost of words in a field of the text index."""
@@ -78,6 +81,11 @@ WEIGHTS = Weights()
 """The weights in use."""
 
 
+FindRank = Callable[[str], float]
+"""Says of a page by its URL what the link graph knows: its PageRank as a multiple of the mean of all pages; 0 if it is not known.
+It is asked for some fifty pages a search."""
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What is known of one match."""
@@ -95,6 +103,8 @@ class Evidence:
     in_links: int
     has_all_words: bool | None
     """None if the query has one word."""
+    rank: float = 0.0
+    """The rank of its page, as by `FindRank`."""
 
 
 def weigh_match(words: float, weight: float, weights: Weights) -> float:
@@ -114,7 +124,9 @@ def explain_match(found: Evidence, weights: Weights, words: str) -> tuple[ScoreP
     if found.likeness:
         order = ", in this order" if found.is_in_order else ""
         label = f"the label is the query{order}" if found.likeness >= 1 else f"the label is like the query{order}"
-    fame = f"{_count_pages(found.sources, 'describe')} it, {_count_pages(found.in_links, 'link')} to it"
+    fame = (
+        f"{_count_pages(found.sources, 'describe')} it, {_count_pages(found.in_links, 'link')} to it{_tell_rank(found)}"
+    )
     parts = [
         ScorePart("", found.words, f"words: {words}" if words else "words"),
         ScorePart("×", _rate_document(found, weights), _tell_document(found)),
@@ -157,12 +169,20 @@ def _rate_label(found: Evidence, weights: Weights) -> float:
 
 
 def _rate_fame(found: Evidence, weights: Weights) -> float:
-    return 1 + weights.sources * log2(max(1, found.sources)) + weights.links * log2(1 + found.in_links)
+    known = weights.sources * log2(max(1, found.sources)) + weights.links * log2(1 + found.in_links)
+    return 1 + known + weights.rank * log2(max(1.0, found.rank))
 
 
 def _tell_document(found: Evidence) -> str:
     told = _ROLES.get(found.role, "a thing that pages name")
     return told if found.weight >= 1 else f"{told}, and only a part or a duplicate"
+
+
+def _tell_rank(found: Evidence) -> str:
+    """How well its page is known; nothing for one with the rank of any other page, to which nothing is added."""
+    if found.rank <= 1:
+        return ""
+    return f", and the links of all pages give its page {found.rank:,.3g} times the rank of a mean page"
 
 
 def _count_pages(number: int, verb: str) -> str:

@@ -34,6 +34,7 @@ from rdfspider.index.text.query_plan import Index, Plan, asks_for_pages, build_p
 from rdfspider.index.text.ranking import (
     WEIGHTS,
     Evidence,
+    FindRank,
     Weights,
     compare_label,
     explain_match,
@@ -93,11 +94,16 @@ class TextIndex:
     """The text index of one crawl's folder, for any number of queries and threads."""
 
     def __init__(
-        self, folder: Path, weights: Weights = WEIGHTS, open_counter: OpenCounter = lambda: lambda url: 0
+        self,
+        folder: Path,
+        weights: Weights = WEIGHTS,
+        open_counter: OpenCounter = lambda: lambda url: 0,
+        find_rank: FindRank = lambda url: 0.0,
     ) -> None:
-        """Open an index; only benchmarks give other weights. `open_counter` is of the link graph."""
+        """Open an index; only benchmarks give other weights. `open_counter` and `find_rank` are of the link graph."""
         self._weights = weights
         self._open_counter = open_counter
+        self._find_rank = find_rank
         self._languages: tuple[str, ...] = ()
         self._known_words: dict[str, Word] = {}
         self._paths = IndexPaths(folder)
@@ -236,6 +242,7 @@ class TextIndex:
             weights=self._weights,
             known_words=self._known_words,
             count_links=self._open_counter(),
+            find_rank=self._find_rank,
         )
 
     def _count(
@@ -310,8 +317,11 @@ def _score(index: Index, plan: Plan, hits: Sequence[_Weighed], has_all_words: bo
         labels = (card.label, *map(str, document.get_all("label")[1:_LABELS_COMPARED]))
         language = _find_language(card)
         likeness, is_in_order = max(_compare(plan, label, language) for label in labels)
-        in_links = _count_links(index, card.id if card.kind == HitKind.PAGE else card.url or card.id)
-        evidence = Evidence(words, weight, card.role, likeness, is_in_order, card.sources, in_links, has_all_words)
+        url = _find_linked(card)
+        in_links, rank = (index.count_links(url), index.find_rank(url)) if url else (0, 0.0)
+        evidence = Evidence(
+            words, weight, card.role, likeness, is_in_order, card.sources, in_links, has_all_words, rank
+        )
         score = score_match(evidence, index.weights)
         ranked.append(_Ranked(score, order, evidence, address, document, card))
     return sorted(ranked, key=lambda one: one[:2], reverse=True)
@@ -343,9 +353,10 @@ def explain_hit(index: Index, plan: Plan, found: _Ranked) -> tuple[ScorePart, ..
     return explain_match(found.evidence, index.weights, ", ".join(words))
 
 
-def _count_links(index: Index, url: str) -> int:
-    # Links are counted per page; they say nothing about an entity on it.
-    return index.count_links(url) if url.startswith(_PAGES) and "#" not in url else 0
+def _find_linked(card: Card) -> str:
+    """Return the page that has a result's links; empty if there is none: links say nothing about an entity on a page."""
+    url = card.id if card.kind == HitKind.PAGE else card.url or card.id
+    return url if url.startswith(_PAGES) and "#" not in url else ""
 
 
 def _find_language(card: Card) -> str:
