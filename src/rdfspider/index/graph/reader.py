@@ -17,6 +17,8 @@ from rdfspider.index.graph.csr import Csr, HostGraph, find_hosts, make_host_grap
 from rdfspider.index.graph.keys import make_key, read_key
 from rdfspider.index.graph.kinds import KINDS, LinkKind
 from rdfspider.index.graph.manifest import mark_manifest, open_newest
+from rdfspider.index.graph.most_linked import MostLinked, list_most_linked
+from rdfspider.index.graph.site_links import SiteLinks, count_site_links
 from rdfspider.index.graph.state import KeyLink, State
 from rdfspider.index.graph.varints import Numbers
 from rdfspider.index.layout import IndexPaths, check_index
@@ -142,6 +144,14 @@ class GraphReader:
         own = by_site.pop(self._find_site(host_of(url)), Counter())
         votes = Counter(min(texts, key=lambda text: (-texts[text], text)) for texts in by_site.values())  # noqa: B023
         return Anchors(_rank(votes), _rank(own))
+
+    def count_site_links(self, site: str) -> SiteLinks:
+        """The hosts around a site, a registrable domain or a host; what is read is bounded."""
+        return count_site_links(self._state.parts, site)
+
+    def list_most_linked(self, count: int) -> MostLinked:
+        """The most linked pages and hosts. It reads all links."""
+        return list_most_linked(self._state, count)
 
     def load_csr(self, wanted: LinkKind | None = None, unwanted: LinkKind | None = None) -> Csr:
         """The graph of pages by id: all links, or only those of any wanted kind and of no unwanted one."""
