@@ -7,6 +7,8 @@ from pathlib import Path
 import rdfspider
 from rdfspider import Crawl
 from rdfspider.archive.outcomes import Effect, Outcome
+from rdfspider.archive.outlinks import describe_links
+from rdfspider.index.graph.view import GraphView
 from rdfspider.index.layout import VERSION, IndexPaths
 from rdfspider.index.log.statements import choose_statements
 from rdfspider.index.quads.view import QuadView
@@ -23,7 +25,7 @@ def index_pages(folder: Path, pages: Mapping[str, object]) -> Crawl:
         choose_statements(_make_outcome(url, page, at), mechanics=False) for at, (url, page) in enumerate(pages.items())
     ]
     paths = IndexPaths(folder)
-    for view in (QuadView(paths), TextView(paths)):
+    for view in (QuadView(paths), TextView(paths), GraphView(paths)):
         view.apply(outcomes)
         view.commit({"000/shard-000-facts-000001.warc.gz": len(outcomes)})
         # At rest readers see everything.
@@ -36,6 +38,7 @@ def index_pages(folder: Path, pages: Mapping[str, object]) -> Crawl:
 def _make_outcome(url: str, page: object, at: int) -> Outcome:
     body = page if isinstance(page, str) else f'<script type="application/ld+json">{json.dumps(page)}</script>'
     found = rdfspider.extract(body.encode(), url=url)
+    links = describe_links(found.links)
     return Outcome(
         url=url,
         time=TIME + 3600 * at,
@@ -51,4 +54,7 @@ def _make_outcome(url: str, page: object, at: int) -> Outcome:
         problems=found.problems,
         statements=found.statements,
         text=found.text,
+        outlinks=links.outlinks,
+        relations=links.relations,
+        anchors=links.anchors,
     )

@@ -46,6 +46,7 @@ from rdfspider.search.entity import NODES_MERGED, Entity
 from rdfspider.search.entity_lookup import EntityLookup
 from rdfspider.search.example_queries import ExampleQuery, list_examples
 from rdfspider.search.export import Exported, choose_format, export_pages, export_table
+from rdfspider.search.links import Links
 from rdfspider.search.name_lookup import Choice, check_filter_names, make_selection
 from rdfspider.search.page_order import PageOrder
 from rdfspider.search.page_record import PageRecord, read_page
@@ -122,6 +123,8 @@ class Indexes:
         )
         self._lock = threading.Lock()
         self._finding = threading.Lock()
+        self.links = Links(self._paths)
+        """Who links to whom."""
         self._text: TextIndex | None = None
         self._sparql: Sparql | None = None
         self._is_ended = False
@@ -141,6 +144,7 @@ class Indexes:
         if sparql:
             sparql.close()
         self._snapshots.close()
+        self.links.close()
 
     def release_idle(self) -> None:
         """Release the quads if they have not been used for some seconds; for handles with `keeps_quads`."""
