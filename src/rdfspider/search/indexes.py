@@ -46,6 +46,7 @@ from rdfspider.search.entity import NODES_MERGED, Entity
 from rdfspider.search.entity_lookup import EntityLookup
 from rdfspider.search.example_queries import ExampleQuery, list_examples
 from rdfspider.search.export import Exported, choose_format, export_pages, export_table
+from rdfspider.search.link_overview import LinkOverview, LinkOverviews
 from rdfspider.search.links import Links
 from rdfspider.search.name_lookup import Choice, check_filter_names, make_selection
 from rdfspider.search.page_order import PageOrder
@@ -125,6 +126,7 @@ class Indexes:
         self._finding = threading.Lock()
         self.links = Links(self._paths)
         """Who links to whom."""
+        self._link_overviews = LinkOverviews(self._paths)
         self._text: TextIndex | None = None
         self._sparql: Sparql | None = None
         self._is_ended = False
@@ -145,6 +147,7 @@ class Indexes:
             sparql.close()
         self._snapshots.close()
         self.links.close()
+        self._link_overviews.forget()
 
     def release_idle(self) -> None:
         """Release the quads if they have not been used for some seconds; for handles with `keeps_quads`."""
@@ -223,6 +226,10 @@ class Indexes:
     def find_in_links(self, url: str, limit: int = 20, offset: int = 0) -> tuple[int, list[Card]]:
         """Return how many pages link to a page, and some of them."""
         return self._get_text().find_in_links(url, limit, offset)
+
+    def link_overview(self) -> LinkOverview:
+        """Return what links lead to most, some time old at most: reading all links takes seconds."""
+        return self._link_overviews.read(self.links.open_newest(), self._get_text().find_things_at)
 
     def find_iris(self, words: str, limit: int) -> list[tuple[str, float]]:
         """Find IRIs of the quad store by words, the best first, with scores; for SPARQL's text service.

@@ -90,7 +90,7 @@ def test_names_alike_and_odd_addresses_are_kept_apart(tmp_path: Path) -> None:
         assert set(found.outward) == {("a-b.test", 1), ("h.test", 1), ("127.0.0.1", 1)}
         assert set(found.inward) == {("a-b.test", 1), ("[::1]", 1)}
         assert reader.count_site_links("127.0.0.1").inward == [("a.test", 1)]
-        for bad in ("", ".", "no.test", "<script>", "a.test/x", "\u202e", "a b"):
+        for bad in ("", ".", "no.test", "<script>", "\u202e", "a b"):
             assert reader.count_site_links(bad).inward == [], bad
 
 

@@ -14,7 +14,7 @@ from rdfspider.index.graph.state import State
 from rdfspider.index.graph.varints import Numbers
 
 _BATCH_ROWS = 16_384
-_SPARE = 4
+_SPARE = 20
 _NONE = np.empty(0, np.int64)
 
 

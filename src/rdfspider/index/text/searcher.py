@@ -45,7 +45,7 @@ from rdfspider.index.text.snippets import Marker
 from rdfspider.index.text.suggestions import correct_question, suggest, suggest_question
 from rdfspider.index.text.words import Word, list_pairs
 from rdfspider.results import MAX_RESULTS, Card, Facet, Hit, HitKind, Results, Role, ScorePart, Suggestion
-from rdfspider.vocabulary.terms import replace_surrogates
+from rdfspider.vocabulary.terms import fold_iri, replace_surrogates
 
 MAX_LIMIT = 1_000
 # Results are sorted by weight within a window, then by sources, links and label within a block. Both are fixed, so that
@@ -149,6 +149,20 @@ class TextIndex:
         classes = self._classes.list_classes(index.commit)
         with _reading(self._paths):
             return suggest(index, classes, partial(self._classes.search_names, index.commit), text, limit)
+
+    def find_things_at(self, url: str, limit: int = 3) -> list[Card]:
+        """Return the things that an address names, or that its page is about; no parts."""
+        index = self.load()
+        terms = [replace_surrogates(url), fold_iri(replace_surrogates(url))]
+        query = Query.boolean_query(
+            [
+                (Occur.Must, Query.term_set_query(index.schema, "addresses", terms)),
+                (Occur.Must, Query.term_set_query(index.schema, "role", [Role.MAIN, Role.THING])),
+            ]
+        )
+        with _reading(self._paths):
+            found: Any = index.searcher.search(query, limit, order_by_field="order")
+            return [read_card(index.searcher.doc(address)) for _, address in found.hits]
 
     def find_in_links(self, url: str, limit: int = 20, offset: int = 0) -> tuple[int, list[Card]]:
         """Return how many pages link to a page, and some of them in a fixed order."""

@@ -1,0 +1,147 @@
+"""What links lead to most, in a whole crawl: the graph, the ledger and the text index enter; pages, hosts and things leave.
+
+All links are read for it. So it is made anew only when the graph has changed and much more time has passed than it takes, and not at all for
+graphs that would take minutes.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from rdfspider.index.graph.most_linked import LinkedHost, LinkedPage
+from rdfspider.index.graph.reader import GraphReader
+from rdfspider.index.layout import IndexPaths
+from rdfspider.index.ledger.reader import open_ledger
+from rdfspider.results import Card
+
+MAX_LINKS = 40_000_000
+"""Of graphs with more links nothing is counted; ten million take some seconds."""
+LISTED = 500
+"""How many pages and hosts are listed."""
+_THINGS_A_PAGE = 3
+# Making it takes at most this share of the time, but no more often than people look.
+_DUTY = 0.05
+_CACHED_S = 10.0
+
+FindThings = Callable[[str, int], list[Card]]
+"""Finds the things that an address names, or that its page is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopPage:
+    """A page to which many hosts link."""
+
+    url: str
+    title: str
+    """Empty if it has none, or was not indexed."""
+    hosts: int
+    """Other hosts with a page that links to it."""
+    pages: int
+    """Pages that link to it, those of its own host too."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopHost:
+    """A host to which many others link."""
+
+    host: str
+    hosts: int
+    """Other hosts that link to it."""
+    links: int
+    """Links from their pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopThing:
+    """A thing that inherits the links to the pages that are about it, and the data links to its own address."""
+
+    id: str
+    label: str
+    types: tuple[str, ...]
+    hosts: int
+    """Hosts that link to one of its addresses: of several addresses, the most for one."""
+    pages: int
+    """Pages that link to its addresses, one for each address that they link to."""
+    url: str
+    """The address to which most link."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkOverview:
+    """What links lead to most, the first one most."""
+
+    pages: int
+    """How many pages there are in the graph: those with links, and those to which links lead."""
+    links: int
+    is_counted: bool
+    """Whether there are lists: not if there are too many links to read them all."""
+    top_pages: tuple[TopPage, ...] = ()
+    top_hosts: tuple[TopHost, ...] = ()
+    top_things: tuple[TopThing, ...] = ()
+
+
+class LinkOverviews:
+    """The overview of one crawl's links, made again when the graph has changed; thread-safe."""
+
+    def __init__(self, paths: IndexPaths) -> None:
+        self._paths = paths
+        self._lock = threading.Lock()
+        self._state: object = None
+        self._made: LinkOverview | None = None
+        self._good_until = 0.0
+
+    def read(self, reader: GraphReader, find_things: FindThings) -> LinkOverview:
+        """Return the overview as of a state of the graph, or of one a little before it."""
+        with self._lock:
+            if self._made and (self._state is reader or time.monotonic() < self._good_until):
+                return self._made
+            start = time.monotonic()
+            self._made = self._make(reader, find_things)
+            self._state = reader
+            end = time.monotonic()
+            self._good_until = end + max(_CACHED_S, (end - start) / _DUTY)
+            return self._made
+
+    def forget(self) -> None:
+        """Release what is kept."""
+        with self._lock:
+            self._state = self._made = None
+
+    def _make(self, reader: GraphReader, find_things: FindThings) -> LinkOverview:
+        links = reader.count_links()
+        if links > MAX_LINKS:
+            return LinkOverview(reader.count_pages(), links, is_counted=False)
+        found = reader.list_most_linked(LISTED)
+        return LinkOverview(
+            reader.count_pages(),
+            links,
+            is_counted=True,
+            top_pages=tuple(self._name_pages(found.pages)),
+            top_hosts=tuple(_make_host(each) for each in found.hosts),
+            top_things=tuple(_list_things(found.pages, find_things)),
+        )
+
+    def _name_pages(self, pages: Iterable[LinkedPage]) -> list[TopPage]:
+        with open_ledger(self._paths) as ledger:
+            entries = [(page, ledger.find_page(page.url)) for page in pages]
+        return [TopPage(page.url, entry.title if entry else "", page.hosts, page.pages) for page, entry in entries]
+
+
+def _make_host(host: LinkedHost) -> TopHost:
+    return TopHost(host.host, host.hosts, host.links)
+
+
+def _list_things(pages: Iterable[LinkedPage], find_things: FindThings) -> list[TopThing]:
+    """The things that the most linked pages are about, or that have such an address."""
+    found: dict[str, TopThing] = {}
+    for page in pages:
+        for card in find_things(page.url, _THINGS_A_PAGE):
+            known = found.get(card.id)
+            if known is None:
+                # Pages come with the most linked first.
+                found[card.id] = TopThing(card.id, card.label, card.types, page.hosts, page.pages, page.url)
+            else:
+                pages_linking = known.pages + page.pages
+                found[card.id] = TopThing(known.id, known.label, known.types, known.hosts, pages_linking, known.url)
+    return sorted(found.values(), key=lambda each: (-each.hosts, -each.pages, each.id))
