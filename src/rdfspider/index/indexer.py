@@ -14,6 +14,7 @@ from functools import partial
 from rdfspider.config import Config
 from rdfspider.disk import HeldError, hold_lock, rename_durably, write_atomically
 from rdfspider.errors import InUseError, UsageError, is_shortage
+from rdfspider.index.graph.rater import Rater
 from rdfspider.index.graph.view import GraphView
 from rdfspider.index.layout import VERSION, IndexPaths, advise_rebuild, check_index, has_index
 from rdfspider.index.ledger.reader import LedgerReader, read_same
@@ -94,11 +95,14 @@ class Indexer:
             # Report errors in the lists before anything starts.
             sources.look()
             self._start(sources)
-            try:
-                self._watch(sources, on_progress or (lambda status: None))
-            finally:
-                self._leave()
-            self._write_same()
+            with closing(Rater(self._paths)) as rater:
+                try:
+                    self._watch(sources, rater, on_progress or (lambda status: None))
+                finally:
+                    self._leave()
+                self._write_same()
+                if self._is_finishing and not any(follower.failure for follower in self._followers):
+                    rater.finish(lambda: self._is_stopping, partial(self._tell_status, sources))
             self._counted_at = 0.0
             status = end_index(self._describe(sources))
             with suppress(OSError):
@@ -118,7 +122,7 @@ class Indexer:
         for thread in self._followers.values():
             thread.start()
 
-    def _watch(self, sources: Sources, on_progress: Callable[[IndexStatus], None]) -> None:
+    def _watch(self, sources: Sources, rater: Rater, on_progress: Callable[[IndexStatus], None]) -> None:
         told_at = 0.0
         while any(thread.is_alive() for thread in self._followers.values()):
             if self._is_stopping or any(follower.failure for follower in self._followers):
@@ -127,17 +131,20 @@ class Indexer:
                 self._let_finish()
             if time.monotonic() - told_at >= _TICK_S and self._have_opened():
                 told_at = time.monotonic()
-                status = self._describe(sources)
-                try:
-                    write_index_status(self._paths, status)
-                except OSError:
-                    # The views report a full disk themselves; touching the file needs no space and shows that the indexer is
-                    # alive.
-                    with suppress(OSError):
-                        os.utime(self._paths.status)
-                on_progress(status)
+                on_progress(self._tell_status(sources))
+                rater.look()
             self._wake.wait(_LAST_TICK_S if self._is_finishing else _TICK_S)
             self._wake.clear()
+
+    def _tell_status(self, sources: Sources) -> IndexStatus:
+        status = self._describe(sources)
+        try:
+            write_index_status(self._paths, status)
+        except OSError:
+            # The views report a full disk themselves; touching the file needs no space and shows that the indexer is alive.
+            with suppress(OSError):
+                os.utime(self._paths.status)
+        return status
 
     def _have_opened(self) -> bool:
         """Whether all views of our own could be opened, or say why they wait: before that, there is no progress to tell."""

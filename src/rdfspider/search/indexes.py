@@ -421,6 +421,12 @@ class Indexes:
         with self._use_ledger() as ledger:
             return ledger.read_names(kind, limit, offset)
 
+    def find_sites(self, hosts: Iterable[str]) -> dict[str, str]:
+        """Find the sites of hosts; hosts of sites without indexed pages are left out."""
+        with self._use_ledger() as ledger:
+            counts = {host: find_count(ledger, NameKind.SITE, host) for host in dict.fromkeys(hosts)}
+        return {host: count.name for host, count in counts.items() if count}
+
     def find_names(self, kind: NameKind, text: str, limit: int) -> list[NameCount]:
         """Find names of a kind that contain a text."""
         with self._use_ledger() as ledger:

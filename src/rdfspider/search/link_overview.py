@@ -7,8 +7,9 @@ graphs that would take minutes.
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from rdfspider.index.graph.fame import Farm, Rank
 from rdfspider.index.graph.most_linked import LinkedHost, LinkedPage
 from rdfspider.index.graph.reader import GraphReader
 from rdfspider.index.layout import IndexPaths
@@ -16,7 +17,7 @@ from rdfspider.index.ledger.reader import open_ledger
 from rdfspider.results import Card
 
 MAX_LINKS = 40_000_000
-"""Of graphs with more links nothing is counted; ten million take some seconds."""
+"""Of graphs with more links nothing is counted, and pages and hosts are listed by their ranks; ten million take some seconds."""
 LISTED = 500
 """How many pages and hosts are listed."""
 _THINGS_A_PAGE = 3
@@ -35,10 +36,12 @@ class TopPage:
     url: str
     title: str
     """Empty if it has none, or was not indexed."""
-    hosts: int
-    """Other hosts with a page that links to it."""
+    hosts: int | None
+    """Other hosts with a page that links to it; None if they were not counted."""
     pages: int
     """Pages that link to it, those of its own host too."""
+    place: int | None
+    """Its place by rank, 1 for the first; None without ranks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +49,12 @@ class TopHost:
     """A host to which many others link."""
 
     host: str
-    hosts: int
-    """Other hosts that link to it."""
-    links: int
+    hosts: int | None
+    """Other hosts that link to it; None if they were not counted."""
+    links: int | None
     """Links from their pages."""
+    place: int | None
+    """Its place by rank, 1 for the first; None without ranks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +80,14 @@ class LinkOverview:
     """How many pages there are in the graph: those with links, and those to which links lead."""
     links: int
     is_counted: bool
-    """Whether there are lists: not if there are too many links to read them all."""
+    """Whether links were counted: not if there are too many to read them all. Then the lists are those of the first by rank."""
     top_pages: tuple[TopPage, ...] = ()
     top_hosts: tuple[TopHost, ...] = ()
     top_things: tuple[TopThing, ...] = ()
+    farms: tuple[Farm, ...] = ()
+    """Groups of hosts that repeat each other, the largest first."""
+    ranks_dated: float = 0.0
+    """When ranks were computed, in seconds since 1970; 0 if there are none."""
 
 
 class LinkOverviews:
@@ -94,11 +103,11 @@ class LinkOverviews:
     def read(self, reader: GraphReader, find_things: FindThings) -> LinkOverview:
         """Return the overview as of a state of the graph, or of one a little before it."""
         with self._lock:
-            if self._made and (self._state is reader or time.monotonic() < self._good_until):
+            if self._made and (self._state == (reader, reader.ranks_dated) or time.monotonic() < self._good_until):
                 return self._made
             start = time.monotonic()
             self._made = self._make(reader, find_things)
-            self._state = reader
+            self._state = (reader, self._made.ranks_dated)
             end = time.monotonic()
             self._good_until = end + max(_CACHED_S, (end - start) / _DUTY)
             return self._made
@@ -110,26 +119,47 @@ class LinkOverviews:
 
     def _make(self, reader: GraphReader, find_things: FindThings) -> LinkOverview:
         links = reader.count_links()
+        dated = reader.ranks_dated
+        farms = tuple(reader.list_farms()[:LISTED])
         if links > MAX_LINKS:
-            return LinkOverview(reader.count_pages(), links, is_counted=False)
+            pages = [LinkedPage(each.name, 0, reader.count_in(each.name)) for each in reader.list_top_pages(LISTED)]
+            hosts = [TopHost(each.name, None, None, each.rank.place) for each in reader.list_top_hosts(LISTED)]
+            return LinkOverview(
+                reader.count_pages(),
+                links,
+                is_counted=False,
+                top_pages=tuple(replace(each, hosts=None) for each in self._name_pages(reader, pages)),
+                top_hosts=tuple(hosts),
+                farms=farms,
+                ranks_dated=dated,
+            )
         found = reader.list_most_linked(LISTED)
         return LinkOverview(
             reader.count_pages(),
             links,
             is_counted=True,
-            top_pages=tuple(self._name_pages(found.pages)),
-            top_hosts=tuple(_make_host(each) for each in found.hosts),
+            top_pages=tuple(self._name_pages(reader, found.pages)),
+            top_hosts=tuple(_make_host(reader, each) for each in found.hosts),
             top_things=tuple(_list_things(found.pages, find_things)),
+            farms=farms,
+            ranks_dated=dated,
         )
 
-    def _name_pages(self, pages: Iterable[LinkedPage]) -> list[TopPage]:
+    def _name_pages(self, reader: GraphReader, pages: Iterable[LinkedPage]) -> list[TopPage]:
         with open_ledger(self._paths) as ledger:
             entries = [(page, ledger.find_page(page.url)) for page in pages]
-        return [TopPage(page.url, entry.title if entry else "", page.hosts, page.pages) for page, entry in entries]
+        return [
+            TopPage(page.url, entry.title if entry else "", page.hosts, page.pages, _place(reader.read_rank(page.url)))
+            for page, entry in entries
+        ]
 
 
-def _make_host(host: LinkedHost) -> TopHost:
-    return TopHost(host.host, host.hosts, host.links)
+def _make_host(reader: GraphReader, host: LinkedHost) -> TopHost:
+    return TopHost(host.host, host.hosts, host.links, _place(reader.read_host_rank(host.host)))
+
+
+def _place(rank: Rank | None) -> int | None:
+    return rank.place if rank else None
 
 
 def _list_things(pages: Iterable[LinkedPage], find_things: FindThings) -> list[TopThing]:

@@ -7,6 +7,7 @@ half a change; `refresh` takes the newest.
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.errors import UnindexedError
 from rdfspider.index.graph.csr import Csr, HostGraph, find_hosts, make_host_graph
+from rdfspider.index.graph.fame import FameReader, Farm, Rank, Ranked
 from rdfspider.index.graph.keys import make_key, read_key
 from rdfspider.index.graph.kinds import KINDS, LinkKind
 from rdfspider.index.graph.manifest import mark_manifest, open_newest
@@ -58,6 +60,7 @@ class GraphReader:
         self._paths = paths
         self._lock = threading.Lock()
         self._domains: Domains | None = None
+        self._fame = FameReader(paths.graph)
         check_index(paths)
         self._mark = mark_manifest(paths.graph)
         self._state = self._open()
@@ -153,6 +156,32 @@ class GraphReader:
         """The most linked pages and hosts. It reads all links."""
         return list_most_linked(self._state, count)
 
+    @property
+    def ranks_dated(self) -> float:
+        """When the ranks were made, in seconds since 1970; 0 if there are none yet. They may be of an older state than this."""
+        return self._fame.dated
+
+    def read_rank(self, url: str) -> Rank | None:
+        """The rank of a page; None if there are no ranks, or it was not in the graph when they were made."""
+        return self._fame.read_rank(url)
+
+    def read_host_rank(self, host: str) -> Rank | None:
+        """The rank of a host by its place among all hosts; None as for pages."""
+        return self._fame.read_host_rank(host)
+
+    def list_top_pages(self, limit: int, offset: int = 0) -> list[Ranked]:
+        """The pages with the highest ranks, of the first 2,000; without those that are no longer in the graph."""
+        found = (each for each in self._fame.list_top_pages() if self.has_page(each.name))
+        return list(islice(found, offset, offset + limit))
+
+    def list_top_hosts(self, limit: int, offset: int = 0) -> list[Ranked]:
+        """The hosts with the highest ranks, of the first 2,000."""
+        return list(islice(self._fame.list_top_hosts(), offset, offset + limit))
+
+    def list_farms(self) -> list[Farm]:
+        """Groups of hosts that repeat each other, mirrors and farms, each with its reason, the largest first."""
+        return self._fame.list_farms()
+
     def load_csr(self, wanted: LinkKind | None = None, unwanted: LinkKind | None = None) -> Csr:
         """The graph of pages by id: all links, or only those of any wanted kind and of no unwanted one."""
         return self._state.load_csr(int(wanted or 0), int(unwanted or 0))
@@ -165,6 +194,7 @@ class GraphReader:
         """Read all files. Raise UnreadableError if one is damaged."""
         for part in self._state.parts:
             part.generation.file.check()
+        self._fame.check()
 
     def _open(self) -> State:
         newest = open_newest(self._paths.graph)

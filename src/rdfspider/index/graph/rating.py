@@ -1,0 +1,151 @@
+"""Rates a graph: its newest committed state enters, the file of `fame.py` leaves: ranks of pages and hosts, farms and mirrors.
+
+Rank follows links that their page recommends: not those marked nofollow, ugc or sponsored. A page that redirects, or names another as its
+canonical URL, stands for that one: what links to it counts for its target, and so does its own rank. The same graph gives the same file,
+except for its date, however it is spread over generations.
+"""
+
+import time
+from functools import lru_cache
+from itertools import chain, islice
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
+
+from rdfspider.domains import Domains, bundled_suffix_list
+from rdfspider.index.graph.centrality import rank_hosts
+from rdfspider.index.graph.csr import Csr, Hosts, make_csr, make_host_graph
+from rdfspider.index.graph.fame import Fame, Farm, hash_page, list_top, write_fame
+from rdfspider.index.graph.keys import END, find_host, read_host, read_key
+from rdfspider.index.graph.kinds import LinkKind
+from rdfspider.index.graph.manifest import Manifest, open_newest
+from rdfspider.index.graph.mirrors import find_groups
+from rdfspider.index.graph.pagerank import rank_pages
+from rdfspider.index.graph.state import Ids, State
+from rdfspider.index.layout import IndexPaths
+
+UNFOLLOWED = LinkKind.NOFOLLOW | LinkKind.UGC | LinkKind.SPONSORED
+"""The kinds of links that pass no rank on."""
+_ALIASES = LinkKind.REDIRECT | LinkKind.CANONICAL
+# Chains of aliases are followed for 2^6 steps.
+_DOUBLINGS = 6
+_KEYS_A_PART = 65_536
+
+
+class _Pages(NamedTuple):
+    """What is known of the pages of a state, in the order of their ids."""
+
+    hashes: NDArray[np.uint64]
+    paths: NDArray[np.uint64]
+    """Hashes of what follows the host in their URLs."""
+    hosts: Hosts
+
+
+def rate_graph(paths: IndexPaths) -> bool:
+    """Rate the newest state and write the file; False if there is none yet. Raise UnreadableError if the graph is damaged."""
+    newest = open_newest(paths.graph)
+    if newest is None:
+        return False
+    manifest, parts = newest
+    state = State(parts)
+    pages = _read_pages(state.ids)
+    farms = _find_farms(state, pages, paths)
+    graph = make_followed_graph(state)
+    scores = rank_pages(graph).scores
+    host_graph = make_host_graph(graph, pages.hosts)
+    top = list_top(scores).tolist()
+    fame = Fame(
+        state=mark_state(manifest),
+        made_us=time.time_ns() // 1000,
+        links=state.links,
+        hashes=pages.hashes,
+        scores=scores,
+        top_keys=state.ids.read_all(top),
+        hosts=host_graph.names,
+        centrality=rank_hosts(host_graph.csr).scores,
+        farms=farms,
+    )
+    write_fame(paths.graph, fame)
+    return True
+
+
+def mark_state(manifest: Manifest) -> int:
+    """A number that differs from one state to the next, but not where only the position in the log differs."""
+    return xxh3_64_intdigest(msgspec.msgpack.encode(manifest.generations)) >> 1
+
+
+def make_followed_graph(state: State) -> Csr:
+    """The links that pass rank on: those to an alias lead to the page for which it stands, and an alias has that link alone."""
+    links = state.load_csr(int(LinkKind.LINK), int(UNFOLLOWED))
+    targets = resolve_aliases(state.load_csr(int(_ALIASES), 0))
+    is_alias = targets != np.arange(links.nodes)
+    aliases = np.flatnonzero(is_alias)
+    if not len(aliases):
+        return links
+    sources, ends = links.list_sources(), targets[links.indices]
+    kept = ~is_alias[sources] & (sources != ends)
+    return make_csr(links.nodes, [(sources[kept], ends[kept]), (aliases, targets[aliases])])
+
+
+def resolve_aliases(aliases: Csr) -> NDArray[np.int64]:
+    """For each page that for which it stands in the end, mostly itself, given the one link of each alias. Pages that stand for each
+    other in a circle, or after very many steps, stand for themselves."""
+    own = np.arange(aliases.nodes)
+    targets = own.copy()
+    has_link = aliases.count_out() > 0
+    targets[has_link] = aliases.indices[aliases.indptr[:-1][has_link]]
+    ends = targets
+    for _ in range(_DOUBLINGS):
+        ends = ends[ends]
+    return np.where(targets[ends] == ends, ends, own)
+
+
+def _find_farms(state: State, pages: _Pages, paths: IndexPaths) -> list[Farm]:
+    if len(pages.hosts.names) < 2:
+        return []
+    site_of = _load_domains(paths.folder).domain
+    groups = find_groups(state.load_csr(int(LinkKind.LINK), 0), pages.hosts, pages.paths, site_of)
+    return [
+        Farm(group.reason, group.hosts, group.shared, tuple(map(read_key, state.ids.read_all(group.examples))))
+        for group in groups
+    ]
+
+
+@lru_cache(maxsize=1)
+def _load_domains(folder: Path) -> Domains:
+    """The registrable domains of a crawl, which never change."""
+    suffixes = folder / "suffixes.dat"
+    return Domains(suffixes.read_bytes() if suffixes.exists() else bundled_suffix_list(), shards=1)
+
+
+def _read_pages(ids: Ids) -> _Pages:
+    """Read all keys once."""
+    hashes, paths = np.empty(ids.count, np.uint64), np.empty(ids.count, np.uint64)
+    numbers: dict[str, int] = {}
+    starts: list[int] = []
+    hosts: list[int] = []
+    beginning = b"\0"
+    keys = chain.from_iterable(ids.list_keys())
+    for start in range(0, ids.count, _KEYS_A_PART):
+        part = list(islice(keys, _KEYS_A_PART))
+        end = start + len(part)
+        hashes[start:end] = np.fromiter(map(hash_page, part), np.uint64, len(part))
+        paths[start:end] = np.fromiter(map(_hash_path, part), np.uint64, len(part))
+        for place, key in enumerate(part, start):
+            if not key.startswith(beginning):
+                beginning = find_host(key)
+                starts.append(place)
+                hosts.append(numbers.setdefault(read_host(beginning), len(numbers)))
+                # A host behind `!` is no beginning of its keys.
+                beginning = beginning if beginning.endswith(END) else b"\0"
+    lengths = np.diff(np.array([*starts, ids.count], np.int64))
+    return _Pages(hashes, paths, Hosts(list(numbers), np.repeat(np.array(hosts, np.int32), lengths)))
+
+
+def _hash_path(key: bytes) -> int:
+    start = key.find(b"/", key.find(END))
+    return xxh3_64_intdigest(key[start + 1 :])
