@@ -34,6 +34,7 @@ def unindexed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         ("/sites", 200),
         ("/site?name=a.example", 503),
         ("/quality?site=a.example", 503),
+        ("/links", 503),
         ("/sparql?query=ASK{}", 503),
         ("/monitor", 200),
     ],
@@ -75,7 +76,8 @@ THING, QUERY = "/entity?iri=https://a.example/%23tea", "/sparql.json?query=ASK%7
             "ledger.sqlite",
             ["/", "/search?q=tea", "/classes", SITE, CLASS, "/sparql", "/complete.json", "/.well-known/void"],
         ),
-        ("text/meta.json", ["/search.json?q=tea", "/suggest.json?q=t", "/page?url=https://a.example/"]),
+        ("text/meta.json", ["/search.json?q=tea", "/suggest.json?q=t"]),
+        ("graph/*.graph", ["/page?url=https://a.example/", "/site?name=a.example", "/links"]),
         ("snapshots/*/MANIFEST-*", [THING, CLASS, PROPERTY, "/quality?site=a.example", "/search.nq?q=tea", QUERY]),
         ("snapshots/*/*.sst", [THING, CLASS, PROPERTY, "/quality?site=a.example", "/search.nq?q=tea", QUERY]),
     ],
@@ -88,7 +90,7 @@ def test_damage_is_told_as_such_and_is_nobodys_mistake(tmp_path: Path, files: st
         for path in paths:
             reply = serving.get(path, {"Accept": "text/html" if path == "/sparql" else "*/*"})
             assert reply.status == 503, (path, reply.text)
-            assert "cannot be read" in reply.text or path == QUERY
+            assert "cannot be read" in reply.text or "is damaged" in reply.text or path == QUERY
             assert str(tmp_path) not in reply.text
 
 

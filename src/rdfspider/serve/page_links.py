@@ -5,9 +5,9 @@ All of it is text of the web. What is read for one request is bounded: a part of
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
-from rdfspider.errors import OtherVersionError, UnindexedError, UsageError
+from rdfspider.errors import OtherVersionError, UnreadableError, UsageError
 from rdfspider.index.graph.reader import MAX_ANCHOR_LINKS
 from rdfspider.results import MAX_RESULTS
 from rdfspider.search.found_links import FoundLink, FoundLinks
@@ -27,6 +27,7 @@ KIND_WORDS = {
     "data": "data",
 }
 """The kinds of links in words; that a link is one needs none."""
+_T = TypeVar("_T")
 LINK_HEADS = ("url", "title", "kinds", "anchor", "predicate")
 
 
@@ -95,9 +96,8 @@ def read_called(request: PageRequest, url: str, in_links: int) -> Called:
     """Read what pages call a page that has so many links to it."""
     if not in_links:
         return Called()
-    try:
-        found = request.site.indexes.links.read_anchors(url)
-    except (UnindexedError, OtherVersionError, UsageError):
+    found = _ask(lambda: request.site.indexes.links.read_anchors(url))
+    if found is None:
         return Called()
     is_sample = in_links > MAX_ANCHOR_LINKS
     return Called(tuple(found.others[:_WORDS_GIVEN]), tuple(found.own[:_WORDS_GIVEN]), is_sample)
@@ -133,9 +133,20 @@ def make_called_table(called: Called) -> CsvTable:
 
 def _read(request: PageRequest, url: str, name: str, find: Callable[[str, int, int], FoundLinks]) -> ShownLinks:
     page = request.get_number(name, 1, MAX_PAGE)
-    try:
-        found = find(url, LINKS_SHOWN, (page - 1) * LINKS_SHOWN)
-    except (UnindexedError, OtherVersionError, UsageError):
-        # Nothing is indexed yet, or by another version, which the lookup of the page itself has reported; or it has no links.
+    found = _ask(lambda: find(url, LINKS_SHOWN, (page - 1) * LINKS_SHOWN))
+    if found is None:
         return ShownLinks()
     return ShownLinks(found.total, found.links, page, min(max(-(-found.total // LINKS_SHOWN), 1), MAX_PAGE))
+
+
+def _ask(find: Callable[[], _T]) -> _T | None:
+    """What is found of a page; None if the graph does not have it."""
+    try:
+        return find()
+    except OtherVersionError:
+        # The lookup of the page itself has reported that.
+        return None
+    except UnreadableError:
+        raise
+    except UsageError:
+        return None

@@ -4,14 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from rdfspider.errors import UsageError
+from rdfspider.errors import UnreadableError, UsageError
 from rdfspider.index.graph.fame import Farm
-from rdfspider.run.page_requests import prepare_address
+from rdfspider.run.page_requests import read_address
 from rdfspider.search.found_links import FoundLink, LinkPath
 from rdfspider.search.link_overview import LinkOverview, TopHost, TopPage, TopThing
 from rdfspider.serve.page_links import KIND_WORDS, LINK_HEADS
-from rdfspider.serve.rendering import make_address
+from rdfspider.serve.rendering import clean_text, make_address
 from rdfspider.serve.replies import CsvTable, PageReply, PageRequest, Parameter, SitePage
+from rdfspider.urls import MAX_URL_CHARS
 
 ROWS_SHOWN = 50
 _MAX_PAGE = 100
@@ -92,15 +93,15 @@ def show_links(request: PageRequest) -> PageReply:
 
 
 def _find_path(request: PageRequest) -> _Asked:
-    source, target = request.get("from"), request.get("to")
+    source, target = (clean_text(request.get(name)[:MAX_URL_CHARS]) for name in ("from", "to"))
     asked = _Asked(source, target)
     if not (source and target):
         return asked
     try:
         links = request.site.indexes.links
-        return _Asked(source, target, links.find_path(prepare_address(source), prepare_address(target)))
+        return _Asked(source, target, links.find_path(read_address(source), read_address(target)))
     except UsageError as error:
-        if request.format != "html":
+        if request.format != "html" or isinstance(error, UnreadableError):
             raise
         return _Asked(source, target, message=request.site.tell(error))
 
