@@ -20,13 +20,12 @@ MAX_LINKS = 40_000_000
 """Of graphs with more links nothing is counted, and pages and hosts are listed by their ranks; ten million take some seconds."""
 LISTED = 500
 """How many pages and hosts are listed."""
-_THINGS_A_PAGE = 3
 # Making it takes at most this share of the time, but no more often than people look.
 _DUTY = 0.05
 _CACHED_S = 10.0
 
-FindThings = Callable[[str, int], list[Card]]
-"""Finds the things that an address names, or that its page is about."""
+FindThings = Callable[[Iterable[str]], Iterable[tuple[str, list[Card]]]]
+"""Finds the things that addresses name, or that their pages are about: those of each address that has any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +139,7 @@ class LinkOverviews:
             is_counted=True,
             top_pages=tuple(self._name_pages(reader, found.pages)),
             top_hosts=tuple(_make_host(reader, each) for each in found.hosts),
-            top_things=tuple(_list_things(found.pages, find_things)),
+            top_things=tuple(_list_things([*found.pages, *found.read_pages], find_things)),
             farms=farms,
             ranks_dated=dated,
         )
@@ -165,8 +164,10 @@ def _place(rank: Rank | None) -> int | None:
 def _list_things(pages: Iterable[LinkedPage], find_things: FindThings) -> list[TopThing]:
     """The things that the most linked pages are about, or that have such an address."""
     found: dict[str, TopThing] = {}
-    for page in pages:
-        for card in find_things(page.url, _THINGS_A_PAGE):
+    by_url = {page.url: page for page in pages}
+    for url, cards in find_things(by_url):
+        page = by_url[url]
+        for card in cards:
             known = found.get(card.id)
             if known is None:
                 # Pages come with the most linked first.
@@ -174,4 +175,4 @@ def _list_things(pages: Iterable[LinkedPage], find_things: FindThings) -> list[T
             else:
                 pages_linking = known.pages + page.pages
                 found[card.id] = TopThing(known.id, known.label, known.types, known.hosts, pages_linking, known.url)
-    return sorted(found.values(), key=lambda each: (-each.hosts, -each.pages, each.id))
+    return sorted(found.values(), key=lambda each: (-each.hosts, -each.pages, each.id))[:LISTED]

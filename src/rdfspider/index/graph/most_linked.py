@@ -1,6 +1,7 @@
 """What is linked to most: a state of the graph enters, the pages and hosts leave to which most other hosts link.
 
-Each host has one vote, because a site links to its own pages from all others, and some to another site, too. It reads all links once.
+Each host has one vote, because a site links to its own pages from all others, and some to another site, too; only among equals the number of
+pages decides. It reads all links once.
 """
 
 from collections.abc import Iterator
@@ -11,10 +12,12 @@ import numpy as np
 from rdfspider.index.graph.keys import find_host, read_host, read_key
 from rdfspider.index.graph.manifest import Part
 from rdfspider.index.graph.state import State
-from rdfspider.index.graph.varints import Numbers
+from rdfspider.index.graph.varints import Flags, Numbers
 
 _BATCH_ROWS = 16_384
-_SPARE = 20
+_SPARE = 2
+# What one vote counts: more than all pages that may link to a page.
+_VOTE = 1 << 32
 _NONE = np.empty(0, np.int64)
 
 
@@ -43,6 +46,8 @@ class MostLinked(NamedTuple):
 
     pages: list[LinkedPage]
     hosts: list[LinkedHost]
+    read_pages: list[LinkedPage]
+    """Those of the pages whose own links are known."""
 
 
 def list_most_linked(state: State, count: int) -> MostLinked:
@@ -50,18 +55,30 @@ def list_most_linked(state: State, count: int) -> MostLinked:
     names: dict[bytes, int] = {}
     hosts_of = [_number_hosts(part, names) for part in state.parts]
     ids = state.ids
-    votes = np.zeros(ids.count, np.int64)
+    scores = np.zeros(ids.count, np.int64)
     pairs = _Pairs(len(names))
     for part, hosts, numbers in zip(state.parts, hosts_of, ids.maps, strict=True):
-        for start, found in _list_foreign(part, hosts, pairs):
+        for start, found in _score_pages(part, hosts, pairs):
             stop = start + len(found)
             if numbers is None:
-                votes[start:stop] += found
+                scores[start:stop] += found
             else:
-                voted = np.flatnonzero(found)
-                # Only what is linked to has a vote, and so an id of its own.
-                np.add.at(votes, numbers[start:stop][voted], found[voted])
-    return MostLinked(_rank_pages(state, votes, hosts_of, count), _rank_hosts(list(names), pairs, count))
+                scored = np.flatnonzero(found)
+                # Only what is linked to has a score, and so an id of its own.
+                np.add.at(scores, numbers[start:stop][scored], found[scored])
+    pages = _rank_pages(state, scores, hosts_of, count)
+    scores[~_find_read(state)] = 0
+    read_pages = _rank_pages(state, scores, hosts_of, count)
+    return MostLinked(pages, _rank_hosts(list(names), pairs, count), read_pages)
+
+
+def _find_read(state: State) -> Flags:
+    """Which ids are of pages that have a row, and are not gone."""
+    is_read = np.zeros(state.ids.count, np.bool_)
+    for part, numbers in zip(state.parts, state.ids.maps, strict=True):
+        sources = part.select_live(part.generation.list_sources()[~part.generation.list_removed()])
+        is_read[sources if numbers is None else numbers[sources]] = True
+    return is_read
 
 
 class _Pairs:
@@ -93,31 +110,34 @@ def _number_hosts(part: Part, names: dict[bytes, int]) -> Numbers:
     return np.repeat(np.array(hosts, np.int64), np.array([length for _, length in runs], np.int64))
 
 
-def _list_foreign(part: Part, hosts: Numbers, pairs: _Pairs) -> Iterator[tuple[int, Numbers]]:
-    """How many other hosts link to each key, in pieces, each with the number of its first key."""
+def _score_pages(part: Part, hosts: Numbers, pairs: _Pairs) -> Iterator[tuple[int, Numbers]]:
+    """The score of each key, by hosts and pages that link to it, in pieces, each with the number of its first key."""
     for start, rows in part.generation.transposed.list_batches(_BATCH_ROWS):
         targets = np.repeat(np.arange(start, start + len(rows.counts)), rows.counts)
+        is_live = part.are_live(rows.numbers)
+        scores = np.bincount(targets[is_live] - start, minlength=len(rows.counts))
         own, other = hosts[targets], hosts[rows.numbers]
-        is_kept = part.are_live(rows.numbers) & (own != other)
+        is_kept = is_live & (own != other)
         targets, own, other = targets[is_kept], own[is_kept], other[is_kept]
         if not len(targets):
+            yield start, scores
             continue
         pairs.add(other, own)
         # The pages of a host are neighbours, but for ports and odd URLs, which is near enough for a choice of candidates.
         is_next = (targets[1:] != targets[:-1]) | (other[1:] != other[:-1])
         voters = targets[np.concatenate(([True], is_next))]
-        yield start, np.bincount(voters - start, minlength=len(rows.counts))
+        yield start, scores + _VOTE * np.bincount(voters - start, minlength=len(rows.counts))
 
 
-def _rank_pages(state: State, votes: Numbers, hosts_of: list[Numbers], count: int) -> list[LinkedPage]:
-    """The pages with most votes. A host may have voted once in each generation, so those that are near the top are counted again."""
-    wanted = min(_SPARE * count if len(state.parts) > 1 else count, len(votes))
+def _rank_pages(state: State, scores: Numbers, hosts_of: list[Numbers], count: int) -> list[LinkedPage]:
+    """The pages with the highest scores. A host may have voted once in each generation, so those that are near the top are counted again."""
+    wanted = min(_SPARE * count if len(state.parts) > 1 else count, len(scores))
     if not wanted:
         return []
-    chosen = np.argpartition(votes, len(votes) - wanted)[len(votes) - wanted :]
+    chosen = np.argpartition(scores, len(scores) - wanted)[len(scores) - wanted :]
     found = []
     for page in np.sort(chosen).tolist():
-        if votes[page]:
+        if scores[page]:
             key = state.ids.read(page)
             pages, hosts = _count_again(state, key, hosts_of)
             found.append(LinkedPage(read_key(key), hosts, pages))

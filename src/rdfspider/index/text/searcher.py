@@ -150,19 +150,21 @@ class TextIndex:
         with _reading(self._paths):
             return suggest(index, classes, partial(self._classes.search_names, index.commit), text, limit)
 
-    def find_things_at(self, url: str, limit: int = 3) -> list[Card]:
-        """Return the things that an address names, or that its page is about; no parts."""
+    def find_things_at(self, urls: Iterable[str], limit: int = 3) -> Iterator[tuple[str, list[Card]]]:
+        """Find the things that addresses name, or that their pages are about, no parts: those of each address that has any."""
         index = self.load()
-        terms = [replace_surrogates(url), fold_iri(replace_surrogates(url))]
-        query = Query.boolean_query(
-            [
-                (Occur.Must, Query.term_set_query(index.schema, "addresses", terms)),
-                (Occur.Must, Query.term_set_query(index.schema, "role", [Role.MAIN, Role.THING])),
-            ]
-        )
-        with _reading(self._paths):
-            found: Any = index.searcher.search(query, limit, order_by_field="order")
-            return [read_card(index.searcher.doc(address)) for _, address in found.hits]
+        is_thing = Query.term_set_query(index.schema, "role", [Role.MAIN, Role.THING])
+        for url in urls:
+            terms = list(dict.fromkeys((replace_surrogates(url), fold_iri(replace_surrogates(url)))))
+            with _reading(self._paths):
+                if not any(index.searcher.doc_freq("addresses", term) for term in terms):
+                    continue
+                named = Query.term_set_query(index.schema, "addresses", terms)
+                query = Query.boolean_query([(Occur.Must, named), (Occur.Must, is_thing)])
+                found: Any = index.searcher.search(query, limit, order_by_field="order")
+                cards = [read_card(index.searcher.doc(address)) for _, address in found.hits]
+            if cards:
+                yield url, cards
 
     def find_in_links(self, url: str, limit: int = 20, offset: int = 0) -> tuple[int, list[Card]]:
         """Return how many pages link to a page, and some of them in a fixed order."""
