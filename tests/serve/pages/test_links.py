@@ -37,7 +37,7 @@ def make_pages() -> dict[str, object]:
         "https://mug.example/": make_page("Mugs", link(TEA, "green tea"), link("https://www.tea.example/x", "x")),
         "https://spam.example/": make_page(HOSTILE.replace("<", "&lt;"), link(TEA, HOSTILE, "ugc")),
         "https://ann.example/": make_page(
-            "Ann", data={"@context": CONTEXT, "@type": "Person", "name": "Ann", "makesOffer": {"@id": TEA}}
+            "Ann", link("https://mute.example/", ""), data={"@context": CONTEXT, "@type": "Person", "name": "Ann", "makesOffer": {"@id": TEA}}
         ),
     }  # fmt: skip
     for number in range(120):
@@ -70,6 +70,7 @@ def test_the_links_of_a_page_say_what_they_are(site: Serving) -> None:
         assert words in html, words
     shown = site.get("/page", url="https://tea.example/cups", out="1").text
     assert "canonical address" in shown and "Tea &amp; cups" in shown
+    assert "mute.example" in site.get("/page", url="https://ann.example/").text  # a link without words
 
 
 def test_links_are_paged(site: Serving) -> None:
@@ -145,7 +146,7 @@ def test_hosts_without_indexed_pages_lead_to_what_is_known(site: Serving) -> Non
 
 def test_what_links_lead_to_most(site: Serving) -> None:
     data = site.get("/links.json").json
-    assert data["is_counted"] is True and data["links"] == 127
+    assert data["is_counted"] is True and data["links"] == 128
     first = data["top_pages"][0]
     assert (first["url"], first["title"], first["hosts"], first["pages"]) == (TEA, "Tea & cups", 6, 124)
     assert data["top_hosts"][0] | {"host": "tea.example", "hosts": 6, "links": 124 - 1} == data["top_hosts"][0]
