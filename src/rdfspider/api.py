@@ -48,7 +48,9 @@ if TYPE_CHECKING:
     from rdfspider.run.reindexing import Removal
     from rdfspider.search.entity import Entity
     from rdfspider.search.export import Exported
+    from rdfspider.search.found_links import FoundLinks, LinkPath
     from rdfspider.search.indexes import Indexes
+    from rdfspider.search.link_graph import LinkGraph
     from rdfspider.search.name_lookup import Choice, Names
     from rdfspider.search.rows import Rows, Statements
     from rdfspider.search.statistics import Statistics
@@ -300,6 +302,27 @@ class Crawl:
         `same` merges the entities that pages declare to be the same (`owl:sameAs`, `schema:sameAs`).
         """
         return self.indexes.entity(iri, same=same)
+
+    def links(
+        self, url: str, direction: str = "in", *, limit: int = 20, offset: int = 0, nofollow: bool = True
+    ) -> "FoundLinks":
+        """Return the links of other pages to a page, or with the direction `out` its own (`docs/graph.md`); works while the crawl
+        runs. Without `nofollow`, those that are not followed are left out."""
+        links = self.indexes.links
+        if direction not in ("in", "out"):
+            raise UsageError(f"links go in or out, not {direction!r:.40}")
+        list_links = links.list_in if direction == "in" else links.list_out
+        return list_links(url, limit, offset, nofollow=nofollow)
+
+    def path(self, source: str, target: str, *, max_steps: int = 10) -> "LinkPath":
+        """Return a shortest path from one page to another by links, or that there is none."""
+        return self.indexes.links.find_path(source, target, max_steps)
+
+    def graph(self) -> "LinkGraph":
+        """Return the graph of all links as it is now: as arrays, for scipy or networkx, of hosts, or as files."""
+        from rdfspider.search.link_graph import LinkGraph
+
+        return LinkGraph(self.indexes.links.open_newest())
 
     def stats(self, top: int = 1000) -> "Statistics":
         """Count the classes, properties, ontologies and sites of the pages, the `top` of each; works while the crawl runs."""

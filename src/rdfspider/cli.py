@@ -37,6 +37,8 @@ COMMANDS = {
     "search": ("search:search", "Search what was found."),
     "query": ("query:query", "Ask in SPARQL what was found; the usual prefixes are declared."),
     "entity": ("search:entity", "Tell what pages say of a thing, by whom, and what points at it."),
+    "links": ("links:links", "Tell which pages link to a page, and where it leads."),
+    "path": ("links:path", "Tell the shortest way from one page to another by links."),
     "stats": ("search:stats", "Count the classes, properties, ontologies and sites of pages."),
     "export": ("query:export", "Write what pages say to a file: quads, or a table of things."),
     "serve": ("serve:serve", "Show a crawl in the browser: search, explore, query, watch."),

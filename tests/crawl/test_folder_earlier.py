@@ -91,7 +91,7 @@ def test_its_index_is_refused_and_made_again_says_the_same(tmp_path: Path, run: 
     folder = unpack(tmp_path)
     code, _, told = run("search", "tea", "--dir", folder)
     assert code == 2
-    assert f"its layout is '2', this one reads 3; make it again with `rdfspider index --rebuild --dir {folder}`" in told
+    assert f"its layout is '2', this one reads 4; make it again with `rdfspider index --rebuild --dir {folder}`" in told
     assert run("index", "--rebuild", "--dir", folder)[0] == 0
     for question in OF_THE_INDEX:
         printed = run(*question, "--dir", folder)[1]

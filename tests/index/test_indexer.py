@@ -39,7 +39,7 @@ def test_pages_are_found_by_both_and_counted(tmp_path: Path) -> None:
     log.write("http://a.test/3", status=410)
     status = index_all(tmp_path)
     assert (status.state, status.pages, status.quads, status.entities) == ("ended", 19, 38, 19)
-    assert [view.name for view in status.views] == ["quads", "text"]
+    assert [view.name for view in status.views] == ["quads", "text", "graph"]
     assert read_index_status(IndexPaths(tmp_path)) == status
     quads = read_quads(tmp_path)
     assert any("the thing of http://a.test/2" in quad for quad in quads)
@@ -91,7 +91,7 @@ def test_an_index_of_another_version_is_refused(tmp_path: Path) -> None:
     index_all(tmp_path)
     IndexPaths(tmp_path).version.write_text("0\n")
     with pytest.raises(
-        UsageError, match="its layout is '0', this one reads 3; make it again with `rdfspider index --rebuild"
+        UsageError, match="its layout is '0', this one reads 4; make it again with `rdfspider index --rebuild"
     ):
         index_all(tmp_path)
 

@@ -50,6 +50,8 @@ FILES: dict[str, Callable[[Path], Path]] = {
     "text meta": _largest("index/text/meta.json"),
     "text store": _largest("index/text/*.store"),
     "text terms": _largest("index/text/*.term"),
+    "graph manifest": _largest("index/graph/manifest"),
+    "graph links": _largest("index/graph/*.graph"),
 }
 """Every kind of file: where it is."""
 

@@ -32,6 +32,7 @@ QUESTIONS: dict[str, list[str]] = {
     "stats": [],
     "export": [],
     "entity": [f"{SEED}#it"],
+    "links": [SEED],
 }
 QUERY = "SELECT ?s ?name { ?s schema:name ?name } ORDER BY ?s"
 PAGES_OF_SITE = [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 import tantivy
-from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
+from xxhash import xxh3_128_hexdigest
 
 from rdfspider.index.layout import VERSION, IndexPaths
 from rdfspider.index.text.analysis import list_stems, normalise_text, register_tokenizers
@@ -36,7 +36,6 @@ class Thing:
     sources: int = 1
     weight: float = 1.0
     url: str = ""
-    outlinks: Sequence[str] = ()
     description: str = ""
     other_labels: Sequence[str] = ()
     role: str = ""
@@ -105,8 +104,6 @@ def _make_document(thing: Thing) -> tantivy.Document:
     document.add_unsigned("year", int(thing.date[:4]))
     document.add_unsigned("order", rank_document(thing.sources, bytes.fromhex(digest)))
     document.add_float("weight", weigh_document(thing.weight, thing.sources, bytes.fromhex(digest)))
-    for target in thing.outlinks:
-        document.add_unsigned("outlinks", xxh3_64_intdigest(target.encode()))
     document.add_unsigned("bucket", int(digest, 16) % BUCKETS)
     card = Card(
         id=url,

@@ -1,5 +1,6 @@
 """Links and paths between pages, from a small index."""
 
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from threading import Thread
@@ -131,6 +132,9 @@ def test_what_is_unknown_is_one_line(links: Links) -> None:
 
 def test_without_a_graph_nothing_is_counted(tmp_path: Path) -> None:
     links = make_graph(tmp_path, [])
+    assert links.count_in(HOME) == links.open_counter()(HOME) == 0
+    shutil.rmtree(IndexPaths(tmp_path).graph)
+    assert links.open_counter()(HOME) == 0
     assert (links.count_in(HOME), links.count_out(HOME)) == (0, 0)
     with pytest.raises(UnindexedError):
         links.list_in(HOME)
@@ -141,7 +145,7 @@ def test_a_newer_state_is_taken_and_an_older_one_stays_readable(tmp_path: Path) 
     before = links.open_newest()
     assert links.open_newest() is before
     add(IndexPaths(tmp_path), [(CUP, [TEA])])
-    assert (links.count_in(TEA), before.count_in(TEA)) == (2, 1)
+    assert (links.count_in(TEA), links.open_counter()(TEA), before.count_in(TEA)) == (2, 2, 1)
     threads = [Thread(target=links.count_in, args=(TEA,)) for _ in range(8)]
     for thread in threads:
         thread.start()
@@ -155,6 +159,9 @@ def test_damage_is_told(tmp_path: Path) -> None:
     links = make_graph(tmp_path, [(HOME, [TEA])])
     (IndexPaths(tmp_path).graph / "manifest").write_bytes(b"nothing")
     with pytest.raises(UnreadableError, match="index --rebuild"):
+        links.count_in(TEA)
+    (IndexPaths(tmp_path).graph / "manifest").unlink()
+    with pytest.raises(UnreadableError, match="manifest is damaged: it is missing"):
         links.count_in(TEA)
 
 

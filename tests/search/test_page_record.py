@@ -99,15 +99,13 @@ def test_an_address_is_made_normal_and_one_that_is_not_indexed_is_none(crawl: Pa
 
 
 def test_in_links_are_the_pages_that_link_to_it(crawl: Path) -> None:
-    from rdfspider.index.text.searcher import TextIndex
-
-    index = TextIndex(crawl)
-    total, cards = index.find_in_links(URL)
-    assert (total, [card.id for card in cards]) == (1, [f"{URL}/links"])
-    total, cards = index.find_in_links("http://example.org/a#part", limit=3)
-    assert total == 9 and len(cards) == 3
-    assert len(index.find_in_links("http://example.org/a", limit=20, offset=3)[1]) == 6
-    assert index.find_in_links("http://nowhere.test/") == index.find_in_links("") == (0, [])
+    links = Crawl.open(crawl).indexes.links
+    found = links.list_in(URL)
+    assert (found.total, [link.url for link in found]) == (1, [f"{URL}/links"])
+    found = links.list_in("http://example.org/a#part", limit=3)
+    assert found.total == 9 and len(found) == 3
+    assert len(links.list_in("http://example.org/a", limit=20, offset=3)) == 6
+    assert links.count_in("http://nowhere.test/") == links.count_in("") == 0
 
 
 def test_a_log_that_is_damaged_or_gone_is_said(tmp_path: Path) -> None:

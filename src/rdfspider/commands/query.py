@@ -33,6 +33,8 @@ _MEASURED_ROWS = 1_000
 _NARROWEST = 8
 # The widest column; a terminal may narrow it further.
 _WIDEST = 200
+# Values of --graph that no URL can match: formats of the link graph.
+_GRAPH_FORMATS = frozenset({"bv", "edges", "parquet", "hosts"})
 _LOCAL_NAME = re.compile(r"[\w\-.]+")
 
 
@@ -219,7 +221,10 @@ def export(
     graphs: Annotated[
         list[str] | None,
         typer.Option(
-            "--graph", metavar="PATTERN", help="Only pages whose URL matches, * is anything; may be repeated."
+            "--graph",
+            metavar="PATTERN|bv|edges|parquet|hosts",
+            help="Only pages whose URL matches, * is anything; may be repeated. Or, instead of what pages say, the graph "
+            "of their links: in WebGraph's format, as lines, as a table, or of hosts.",
         ),
     ] = None,
     without_graphs: Annotated[
@@ -242,6 +247,12 @@ def export(
     """Write what pages say to a file: quads, or a table of things."""
     crawl = Crawl.open(folder)
     path = None if output == "-" else Path(output)
+    if graphs and (names := _GRAPH_FORMATS.intersection(graphs)):
+        filters = (file_format, types, site, ontologies, columns, properties, without_properties, syntaxes)
+        if len(graphs) > 1 or any(filters) or without_syntaxes or without_graphs or canonical:
+            raise UsageError(f"--graph {min(names)} writes the whole graph of links: leave out all flags but --output")
+        _export_graph(crawl, graphs[0], path)
+        return
     if path is None and file_format in (ExportFormat.PARQUET, ExportFormat.XLSX) and sys.stdout.isatty():
         raise UsageError(f"{file_format} is not for a terminal: name a file with --output, or redirect stdout")
     with _show_progress() as on_page:
@@ -267,6 +278,16 @@ def export(
         say(f"{path}: {_count_exported(exported)}")
     elif not (exported.pages or exported.rows):
         say("no page says anything like that")
+
+
+def _export_graph(crawl: Crawl, name: str, path: Path | None) -> None:
+    if path is None and name == "parquet" and sys.stdout.isatty():
+        raise UsageError("parquet is not for a terminal: name a file with --output, or redirect stdout")
+    exported = crawl.graph().export(path, name)
+    if exported.files:
+        nodes = "hosts" if name == "hosts" else "pages"
+        written = ", ".join(map(str, exported.files))
+        say(f"{written}: {exported.links:,} links of {exported.nodes:,} {nodes}")
 
 
 def _count_exported(exported: "Exported") -> str:

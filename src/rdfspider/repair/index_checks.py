@@ -1,15 +1,15 @@
 """Checks of the indexes: whether each can be read, and is a view of the archive.
 
 The quick checks open every store, and compare the cursors with the log. The deep ones read every file with its checksums, and
-ask the indexes for every page: the ledger for each outcome of the log, and the quads and the text index for each page of the
-ledger.
+ask the indexes for every page: the ledger for each outcome of the log, and the quads, the text index and the link
+graph for each page of the ledger.
 """
 
 import os
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
@@ -22,6 +22,8 @@ from rdfspider.archive.warc_file import Damage
 from rdfspider.config import Config
 from rdfspider.disk import read_lines
 from rdfspider.errors import UnindexedError, UnreadableError, UsageError
+from rdfspider.index.graph.reader import GraphReader
+from rdfspider.index.graph.view import read_graph_cursors
 from rdfspider.index.layout import IndexPaths, check_index, has_index
 from rdfspider.index.ledger.reader import LedgerReader
 from rdfspider.index.log.indexed_sources import Forgotten, Sources
@@ -32,6 +34,7 @@ from rdfspider.index.text.documents import make_page_id
 from rdfspider.index.text.searcher import TextIndex
 from rdfspider.index.text.view import find_damaged_files, read_text_cursors
 from rdfspider.repair.findings import Finding
+from rdfspider.urls import MAX_URL_CHARS
 from rdfspider.vocabulary.terms import make_graph_iri
 
 _Result = TypeVar("_Result")
@@ -67,7 +70,7 @@ def check_indexes(folder: Path, config: Config, *, is_deep: bool) -> Iterator[Fi
     if is_behind(paths.snapshots):
         yield Finding("index-behind", _name(paths, paths.snapshots), "the newest one lacks what was indexed last")
         return
-    cursors = {"quads": read_quads_cursors(paths)}
+    cursors = {"quads": read_quads_cursors(paths), "graph": read_graph_cursors(paths)}
     if _can_open_text(paths):
         cursors["text"] = read_text_cursors(paths)
     look = Sources(paths, config.extract).look()
@@ -90,6 +93,8 @@ def _check_stores(paths: IndexPaths, empty: Container[Path]) -> Iterator[Finding
         paths.quads: lambda: read_quads_cursors(paths),
         paths.snapshots: lambda: Store.read_only(str(_find_snapshot(paths))),
     }
+    if paths.graph.exists():
+        opened[paths.graph] = lambda: GraphReader(paths).close()
     if _can_open_text(paths):
         opened[paths.text] = lambda: (read_text_cursors(paths), TextIndex(paths.folder).load())
     for path, open_index in opened.items():
@@ -105,6 +110,8 @@ def _read_stores(paths: IndexPaths, empty: Container[Path]) -> Iterator[Finding]
         paths.ledger: lambda: _use_ledger(paths, _check_ledger),
         paths.text: lambda: _check_text(paths),
     }
+    if paths.graph.exists():
+        read[paths.graph] = lambda: _check_graph(paths)
     for path, read_index in read.items():
         if path not in empty:
             yield from _try(paths, path, read_index)
@@ -161,6 +168,11 @@ def _check_text(paths: IndexPaths) -> None:
         raise ValueError(f"wrong checksums: {', '.join(damaged)}")
 
 
+def _check_graph(paths: IndexPaths) -> None:
+    with closing(GraphReader(paths)) as reader:
+        reader.check()
+
+
 def _compare_with_log(paths: IndexPaths, cursors: Mapping[str, int]) -> Iterator[Finding]:
     """Ask the ledger for each outcome of the log that it should know."""
     forgotten = Forgotten.load(paths)
@@ -179,21 +191,37 @@ def _compare_with_log(paths: IndexPaths, cursors: Mapping[str, int]) -> Iterator
 
 
 def _compare_with_ledger(paths: IndexPaths, cursors: Mapping[str, Mapping[str, int]]) -> Iterator[Finding]:
-    """Ask the quads and the text index for each page of the ledger that they have passed; the ledger may be ahead of both."""
+    """Ask the quads, the text index and the graph for each page of the ledger that they have passed; it may be ahead of them."""
     counts: Counter[Path] = Counter()
     first: dict[Path, str] = {}
     store = Store.read_only(str(_find_snapshot(paths)))
     searcher = TextIndex(paths.folder).load().searcher
-    with closing(LedgerReader(paths)) as ledger:
+    with closing(LedgerReader(paths)) as ledger, _open_graph(paths) as has_links:
         for page in ledger.list_pages():
             has_quads = not page.quads or store.contains_named_graph(NamedNode(make_graph_iri(page.url)))
             has_text = bool(searcher.doc_freq("id", make_page_id(page.url)))
-            for name, path, is_there in (("quads", paths.snapshots, has_quads), ("text", paths.text, has_text)):
+            is_linked = has_links(page.url)
+            for name, path, is_there in (
+                ("quads", paths.snapshots, has_quads),
+                ("text", paths.text, has_text),
+                ("graph", paths.graph, is_linked),
+            ):
                 if not is_there and page.offset < cursors[name].get(page.source, 0):
                     counts[path] += 1
                     first.setdefault(path, page.url)
     for path, count in counts.items():
         yield Finding("index", _name(paths, path), f"pages are missing; the first is {first[path]}", count)
+
+
+@contextmanager
+def _open_graph(paths: IndexPaths) -> Iterator[Callable[[str], bool]]:
+    """A function that says whether the graph has a page, or is too long for it."""
+    if not paths.graph.exists():
+        # Its cursors are at the beginning.
+        yield lambda url: False
+        return
+    with closing(GraphReader(paths)) as reader:
+        yield lambda url: len(url) > MAX_URL_CHARS or reader.has_page(url)
 
 
 def _can_open_text(paths: IndexPaths) -> bool:

@@ -29,7 +29,6 @@ from rdfspider.index.text.fields import FACETS
 from rdfspider.index.text.query_language import parse_question
 from rdfspider.index.text.searcher import Filter, TextIndex
 from rdfspider.results import (
-    Card,
     Graphs,
     Hit,
     HitKind,
@@ -159,7 +158,7 @@ class Indexes:
         """Return the text index."""
         with self._lock:
             if self._text is None:
-                self._text = TextIndex(self._folder)
+                self._text = TextIndex(self._folder, open_counter=self.links.open_counter)
             return self._text
 
     def _get_sparql(self) -> Sparql:
@@ -222,10 +221,6 @@ class Indexes:
     def suggest(self, typed: str, limit: int = 8) -> list[Suggestion]:
         """Complete typed text."""
         return self._get_text().suggest(typed, limit)
-
-    def find_in_links(self, url: str, limit: int = 20, offset: int = 0) -> tuple[int, list[Card]]:
-        """Return how many pages link to a page, and some of them."""
-        return self._get_text().find_in_links(url, limit, offset)
 
     def link_overview(self) -> LinkOverview:
         """Return what links lead to most, some time old at most: reading all links takes seconds."""

@@ -6,6 +6,7 @@ newest.
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
 from itertools import pairwise
 
 from rdfspider.errors import UnindexedError, UsageError
@@ -28,6 +29,9 @@ MAX_LIMIT = MAX_RESULTS
 # A path is given up when so many pages were seen, or the links of so many were read: half a minute at most.
 _SEEN_PAGES = 2_000_000
 _READ_PAGES = 200_000
+# Of more links than these to a page, it is not looked which ones are of pages that have changed.
+_COUNTED_LINKS = 10_000
+_CACHED_COUNTS = 100_000
 # Links that are read at most to find those that are followed.
 _READ_LINKS = 2 * MAX_RESULTS
 
@@ -38,8 +42,8 @@ _Reached = dict[int, int]
 class Links:
     """The links of one crawl's pages; for any number of threads.
 
-    Methods raise UnindexedError if there is no graph yet, UnreadableError if it is damaged; UsageError for a page that it does not
-    have.
+    Methods raise UnindexedError if there is no graph yet, UnreadableError if it is damaged; UsageError for a page that it
+    does not have.
     """
 
     def __init__(self, paths: IndexPaths) -> None:
@@ -47,6 +51,7 @@ class Links:
         self._lock = threading.Lock()
         self._reader: GraphReader | None = None
         self._mark = (0, 0)
+        self._counter: tuple[GraphReader, Callable[[str], int]] | None = None
 
     def open_newest(self) -> GraphReader:
         """The newest state of the graph. It never changes, also while others ask for newer ones, so that its ids stay what they
@@ -61,7 +66,7 @@ class Links:
     def close(self) -> None:
         """Release the files once nobody uses them any more; the next call opens them again."""
         with self._lock:
-            self._reader = None
+            self._reader = self._counter = None
 
     def find(self, url: str) -> str | None:
         """A page as the graph calls it, by this spelling of its URL or the normal one; None if it has no links, in or out."""
@@ -78,6 +83,18 @@ class Links:
         reader = self._open_if_there()
         page = _find_page(reader, url) if reader else None
         return reader.count_out(page) if reader and page else 0
+
+    def open_counter(self) -> Callable[[str], int]:
+        """A function that counts the pages that link to a page, by the newest state: as `count_in`, but for just this spelling,
+        and fast also where there are very many. Search ranks with it; counts are kept while the state is the newest."""
+        reader = self._open_if_there()
+        if reader is None:
+            return lambda url: 0
+        with self._lock:
+            if self._counter is None or self._counter[0] is not reader:
+                counted = lru_cache(_CACHED_COUNTS)(partial(reader.count_in, exact_up_to=_COUNTED_LINKS))
+                self._counter = (reader, counted)
+            return self._counter[1]
 
     def list_out(self, url: str, limit: int = 20, offset: int = 0, *, nofollow: bool = True) -> FoundLinks:
         """Some of the links of a page, in the order of hosts and paths; without `nofollow` only those that are followed."""

@@ -10,7 +10,7 @@ from index.pages import decode_card, make_outcome, person
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.index.entities.contributions import hash_entity, read_page
 from rdfspider.index.ledger.writer import Mention
-from rdfspider.index.text.documents import build_entity, build_page, hash_outlinks
+from rdfspider.index.text.documents import build_entity, build_page
 from rdfspider.index.text.fields import BUCKETS
 from rdfspider.vocabulary.dates import read_date, write_date
 
@@ -153,7 +153,6 @@ def test_a_page() -> None:
     assert fields["type"] == ["http://schema.org/Person"]
     assert fields["sites"] == ["a.example", "www.a.example"]
     assert set(fields["syntax"]) == {"jsonld", "rdfa", "meta"}  # type: ignore[call-overload]
-    assert fields["outlinks"] == hash_outlinks(["https://www.a.example/q"])
     assert fields["weight"] == pytest.approx(1.0, rel=0.001)
 
 

@@ -118,6 +118,9 @@ def open_newest(folder: Path) -> tuple[Manifest, list[Part]] | None:
     for _ in range(_TRIES):
         manifest = load_manifest(folder)
         if manifest is None:
+            # A writer makes a manifest before all else.
+            if any(folder.glob(f"*{SUFFIX}")) and not (folder / _NAME).exists():
+                raise _tell_damage(folder / _NAME, "it is missing")
             return None
         try:
             return manifest, open_parts(folder, manifest)

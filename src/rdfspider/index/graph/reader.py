@@ -133,9 +133,9 @@ class GraphReader:
         """How many pages a page links to."""
         return self._state.count_out(make_key(url))
 
-    def count_in(self, url: str) -> int:
-        """How many pages link to a page."""
-        return self._state.count_in(make_key(url))
+    def count_in(self, url: str, exact_up_to: int = _ALL) -> int:
+        """How many pages link to a page; of more than so many, those that no longer do may be counted too."""
+        return self._state.count_in(make_key(url), exact_up_to)
 
     def read_anchors(self, url: str) -> Anchors:
         """The words that other pages use for a page."""

@@ -21,6 +21,7 @@ from rdfspider.index.graph.union import find_used, join_keys
 from rdfspider.index.graph.varints import Bytes, Numbers
 
 _NONE = np.empty(0, np.int64)
+_ALL = 1 << 62
 _BATCH_ROWS = 16_384
 _KEYS_A_STEP = 256
 _MAX_SAMPLED = 50_000
@@ -101,14 +102,18 @@ class State:
         place = self._find_row(key)
         return place.part.generation.forward.count_numbers(place.row) if place else 0
 
-    def count_in(self, key: bytes) -> int:
-        """How many pages link to a page."""
-        return sum(
-            len(part.select_live(part.generation.transposed.read(number)))
-            if len(part.dead)
-            else part.generation.transposed.count_numbers(number)
-            for part, number in self._find_sources(key)
-        )
+    def count_in(self, key: bytes, exact_up_to: int = _ALL) -> int:
+        """How many pages link to a page; of more than so many, those that no longer do may be counted too."""
+        total = 0
+        for part in self.parts:
+            number = part.generation.dictionary.find(key)
+            if number is None:
+                continue
+            count = part.generation.transposed.count_numbers(number)
+            if 0 < count <= exact_up_to and len(part.dead):
+                count = len(part.select_live(part.generation.transposed.read(number)))
+            total += count
+        return total
 
     def has_page(self, key: bytes) -> bool:
         """Whether a page has a row, or any page links to it."""

@@ -65,6 +65,9 @@ class GraphView:
         self._folder.mkdir(parents=True, exist_ok=True)
         manifest = load_manifest(self._folder) or Manifest()
         self._number = remove_leftovers(self._folder, manifest)
+        # There is always one from now on, so that readers can tell a lost one from a graph that is being begun.
+        if not manifest.generations:
+            save_manifest(self._folder, manifest.cursors, ())
         try:
             self._parts = open_parts(self._folder, manifest)
         except FileNotFoundError as error:

@@ -14,7 +14,7 @@ from operator import attrgetter
 
 import msgspec
 import tantivy
-from xxhash import xxh3_64_intdigest, xxh3_128_digest
+from xxhash import xxh3_128_digest
 
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.codes import DuplicateKind
@@ -42,7 +42,6 @@ _MAX_VALUES, _MAX_CHARS = 400, 30_000
 _MAX_NAMES, _MAX_SITES, _MAX_LABELS = 200, 500, 16
 _MAX_ADDRESSES = 100
 _ROLES = tuple(Role)
-_MAX_OUTLINKS = 5_000
 _MAX_DESCRIPTION, _MAX_LABEL = 1_000, 500
 _SHOWN_PAGES, _SHOWN = 10, 16
 _REPEATED_WEIGHT = 0.3
@@ -217,7 +216,6 @@ def build_page(outcome: Outcome, host: str, site: str, reading: PageReading, tex
             languages=tuple(languages),
             weight=_REPEATED_WEIGHT if outcome.duplicate_of else 1.0,
             is_suggested=card.role in RESULTS and not outcome.duplicate_of,
-            outlinks=hash_outlinks(outcome.outlinks),
         )
     )
 
@@ -237,14 +235,6 @@ def _list_addresses(contributions: Sequence[Contribution], urls: Sequence[str]) 
     """List the IRIs of an entity, and the URLs of pages that are about it."""
     iris = (node for contribution in contributions for node in contribution.nodes if node.startswith(_ADDRESSES))
     return list(dict.fromkeys((*iris, *urls)))[:_MAX_ADDRESSES]
-
-
-def hash_outlinks(outlinks: Iterable[str]) -> list[int]:
-    """Hash the targets of links, without fragments, so that the pages that link to a URL can be found."""
-    pages = "\n".join({link.partition("#")[0] if "#" in link else link for link in outlinks})
-    return (
-        sorted(map(xxh3_64_intdigest, pages.encode("utf-8", "replace").split(b"\n")))[:_MAX_OUTLINKS] if pages else []
-    )
 
 
 def _split_texts(labels: list[str], values: str, text: SplitText | None) -> Texts:

@@ -99,8 +99,6 @@ class Subject(msgspec.Struct, frozen=True, gc=False):
     """Whether its label is offered as a completion."""
     addresses: Sequence[str] = ()
     """The IRIs of an entity, and the URLs of the pages that are about it."""
-    outlinks: Sequence[int] = ()
-    """XXH3-64 of each URL that a page links to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +294,6 @@ FIELDS = (
         partial(SchemaBuilder.add_float_field, fast=True),
         lambda one: weigh_document(one.weight, one.card.sources, one.digest),
     ),
-    Field("outlinks", partial(SchemaBuilder.add_unsigned_field, indexed=True), lambda one: one.outlinks or None),
     Field("bucket", partial(NUMBER, indexed=True), lambda one: int.from_bytes(one.digest) % BUCKETS),
     Field("card", BLOB, lambda one: _pack(one.card)),
     # The original label, values and text, as JSON, where the indexed form differs.

@@ -62,6 +62,8 @@ class Index:
     """The languages that most documents are in, of those with a stemmer."""
     weights: Weights = WEIGHTS
     known_words: dict[str, Word] = field(default_factory=dict)
+    count_links: Callable[[str], int] = lambda _: 0
+    """Returns how many pages link to a page, by its URL."""
 
     @property
     def words(self) -> WordSearch:

@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
@@ -21,13 +21,12 @@ import msgspec
 import tantivy
 from msgspec import structs
 from tantivy import DocAddress, Occur, Query
-from xxhash import xxh3_64_intdigest
 
 from rdfspider.errors import UnindexedError, UnreadableError, UsageError
 from rdfspider.index.layout import IndexPaths, advise_rebuild, check_index
 from rdfspider.index.ledger.learned_classes import LearnedClasses
 from rdfspider.index.text.analysis import choose_stemmer, register_tokenizers, split_text, stem_word
-from rdfspider.index.text.documents import hash_outlinks, read_card
+from rdfspider.index.text.documents import read_card
 from rdfspider.index.text.facets import ENOUGH, VALUES, count_facets, count_kinds, list_values
 from rdfspider.index.text.fields import ASKED, CURSOR_ID
 from rdfspider.index.text.query_language import Clause, Question, parse_question
@@ -53,8 +52,6 @@ MAX_LIMIT = 1_000
 _WINDOW = 500
 _BLOCK = 50
 _CACHED = 64
-# Up to this many links to a page are counted exactly.
-_COUNTED_LINKS = 10_000
 # Labels of a thing that are compared with the query.
 _LABELS_COMPARED = 4
 # Languages whose stemmers words of queries get.
@@ -63,9 +60,12 @@ _LANGUAGES = 4
 _FEW = 5
 _SWAP_S = 0.1
 
+_PAGES = ("http://", "https://")
 _ANY_ROLE = tuple(Clause("role", role, start=-1) for role in Role)
 
 Filter = str | Iterable[str] | None
+OpenCounter = Callable[[], Callable[[str], int]]
+"""Returns a function that counts, as of now, the pages that link to a page, by its URL."""
 _Weighed = tuple[float, int, DocAddress, float, float]
 """Score of words and weight together, `order`, the document's address; then the score of the words, and the weight."""
 
@@ -92,9 +92,12 @@ class _Counts(NamedTuple):
 class TextIndex:
     """The text index of one crawl's folder, for any number of queries and threads."""
 
-    def __init__(self, folder: Path, weights: Weights = WEIGHTS) -> None:
-        """Open an index; only benchmarks give other weights."""
+    def __init__(
+        self, folder: Path, weights: Weights = WEIGHTS, open_counter: OpenCounter = lambda: lambda url: 0
+    ) -> None:
+        """Open an index; only benchmarks give other weights. `open_counter` is of the link graph."""
         self._weights = weights
+        self._open_counter = open_counter
         self._languages: tuple[str, ...] = ()
         self._known_words: dict[str, Word] = {}
         self._paths = IndexPaths(folder)
@@ -165,20 +168,6 @@ class TextIndex:
                 cards = [read_card(index.searcher.doc(address)) for _, address in found.hits]
             if cards:
                 yield url, cards
-
-    def find_in_links(self, url: str, limit: int = 20, offset: int = 0) -> tuple[int, list[Card]]:
-        """Return how many pages link to a page, and some of them in a fixed order."""
-        _check_window(limit, offset)
-        index = self.load()
-        # One hash, without the fragment.
-        targets = hash_outlinks([url])
-        if not targets:
-            return 0, []
-        query = Query.term_query(index.schema, "outlinks", targets[0], "basic")
-        with _reading(self._paths):
-            found: Any = index.searcher.search(query, limit, offset=offset, order_by_field="order")
-            cards = [read_card(index.searcher.doc(address)) for _, address in found.hits]
-        return int(found.count), cards
 
     def _answer(
         self, index: Index, question: Question, limit: int, offset: int, facet_values: int, is_explained: bool
@@ -257,7 +246,13 @@ class TextIndex:
             with _reading(self._paths):
                 languages = (choose_stemmer(language) for language in list_values(index, "lang")[:_LANGUAGES])
                 self._languages = tuple(dict.fromkeys(languages)) or index.languages
-        return replace(index, languages=self._languages, weights=self._weights, known_words=self._known_words)
+        return replace(
+            index,
+            languages=self._languages,
+            weights=self._weights,
+            known_words=self._known_words,
+            count_links=self._open_counter(),
+        )
 
     def _count(
         self, index: Index, question: Question, plan: Plan, found: tuple[int, int], facet_values: int
@@ -331,7 +326,7 @@ def _score(index: Index, plan: Plan, hits: Sequence[_Weighed], has_all_words: bo
         labels = (card.label, *map(str, document.get_all("label")[1:_LABELS_COMPARED]))
         language = _find_language(card)
         likeness, is_in_order = max(_compare(plan, label, language) for label in labels)
-        in_links = _count_in_links(index, card.id if card.kind == HitKind.PAGE else card.url or card.id)
+        in_links = _count_links(index, card.id if card.kind == HitKind.PAGE else card.url or card.id)
         evidence = Evidence(words, weight, card.role, likeness, is_in_order, card.sources, in_links, has_all_words)
         score = score_match(evidence, index.weights)
         ranked.append(_Ranked(score, order, evidence, address, document, card))
@@ -364,18 +359,9 @@ def explain_hit(index: Index, plan: Plan, found: _Ranked) -> tuple[ScorePart, ..
     return explain_match(found.evidence, index.weights, ", ".join(words))
 
 
-def _count_in_links(index: Index, url: str) -> int:
-    if "#" in url:
-        # Links are counted per page; they say nothing about an entity on it.
-        return 0
-    target = xxh3_64_intdigest(url.encode("utf-8", "replace"))
-    known = index.searcher.doc_freq("outlinks", target)
-    if not 0 < known <= _COUNTED_LINKS:
-        return known
-    # `doc_freq` also counts documents that were replaced.
-    query = Query.term_query(index.schema, "outlinks", target, "basic")
-    found: Any = index.searcher.search(query, 1)
-    return int(found.count)
+def _count_links(index: Index, url: str) -> int:
+    # Links are counted per page; they say nothing about an entity on it.
+    return index.count_links(url) if url.startswith(_PAGES) and "#" not in url else 0
 
 
 def _find_language(card: Card) -> str:
