@@ -1,7 +1,7 @@
 """What links lead to most, in a whole crawl: the graph, the ledger and the text index enter; pages, hosts and things leave.
 
-All links are read for it. So it is made anew only when the graph has changed and much more time has passed than it takes, and not at all for
-graphs that would take minutes.
+All links are read for it. So it is made anew only when the graph has changed and much more time has passed than it takes, and not
+at all for graphs that would take minutes.
 """
 
 import threading

@@ -1,4 +1,4 @@
-"""The hosts around a site: its name enters; a picture, tables and data of the hosts that it links to and that link to it leave."""
+"""The hosts around a site: its name enters; a picture and data of the hosts that it links to and that link to it leave."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -30,14 +30,18 @@ def link(url: str, words: str, rel: str = "") -> str:
 def make_pages() -> dict[str, object]:
     thing = {"@context": CONTEXT, "@id": f"{TEA}#it", "@type": "Product", "name": "Green tea"}
     pages: dict[str, object] = {
-        TEA: make_page("Tea &amp; cups", link("/cups", "cups"), link("https://mug.example/", "mugs", "sponsored nofollow"), data=thing),
+        TEA: make_page(
+            "Tea &amp; cups", link("/cups", "cups"), link("https://mug.example/", "mugs", "sponsored nofollow"), data=thing
+        ),
         "https://tea.example/cups": make_page(
             "Cups", link(TEA, "Home"), head=f'<link rel="canonical" href="{TEA}">'
         ),
         "https://mug.example/": make_page("Mugs", link(TEA, "green tea"), link("https://www.tea.example/x", "x")),
         "https://spam.example/": make_page(HOSTILE.replace("<", "&lt;"), link(TEA, HOSTILE, "ugc")),
         "https://ann.example/": make_page(
-            "Ann", link("https://mute.example/", ""), data={"@context": CONTEXT, "@type": "Person", "name": "Ann", "makesOffer": {"@id": TEA}}
+            "Ann",
+            link("https://mute.example/", ""),
+            data={"@context": CONTEXT, "@type": "Person", "name": "Ann", "makesOffer": {"@id": TEA}},
         ),
     }  # fmt: skip
     for number in range(120):
@@ -58,15 +62,23 @@ def read_table(site: Serving, path: str, **parameters: str) -> list[dict[str, st
 def test_the_links_of_a_page_say_what_they_are(site: Serving) -> None:
     found = site.get("/page.json", url=TEA).json
     out = {one["url"]: one for one in found["out_links"]["pages"]}
-    assert out["https://tea.example/cups"] | {"title": "Cups", "anchor": "cups", "kinds": ["link"]} == out[
-        "https://tea.example/cups"
-    ]
+    assert (
+        out["https://tea.example/cups"] | {"title": "Cups", "anchor": "cups", "kinds": ["link"]}
+        == out["https://tea.example/cups"]
+    )
     assert set(out["https://mug.example/"]["kinds"]) == {"link", "nofollow", "sponsored"}
     into = found["in_links"]
     assert (into["total"], len(into["pages"])) == (124, 50)
     assert {one["predicate"] for one in into["pages"] if "data" in one["kinds"]} == {"http://schema.org/makesOffer"}
     html = site.get("/page", url=TEA).text
-    for words in ("not followed", "paid for", "data: <a ", "schema:<wbr>makes<wbr>Offer", "<q><bdi>green tea</bdi></q>", "Mugs"):
+    for words in (
+        "not followed",
+        "paid for",
+        "data: <a ",
+        "schema:<wbr>makes<wbr>Offer",
+        "<q><bdi>green tea</bdi></q>",
+        "Mugs",
+    ):
         assert words in html, words
     shown = site.get("/page", url="https://tea.example/cups", out="1").text
     assert "canonical address" in shown and "Tea &amp; cups" in shown
@@ -78,7 +90,7 @@ def test_links_are_paged(site: Serving) -> None:
     assert [len(page) for page in pages] == [50, 50, 24, 0]
     assert len({one["url"] for page in pages for one in page}) == 124
     html = site.get("/page", url=TEA, **{"in": "2"}).text
-    assert 'id="links-in"' in html and "Page 2 of 3" in html and "<details open><summary><h2 id=\"in-title\">" in html
+    assert 'id="links-in"' in html and "Page 2 of 3" in html and '<details open><summary><h2 id="in-title">' in html
     assert "There are no more" in site.get("/page", url=TEA, **{"in": "200"}).text
 
 

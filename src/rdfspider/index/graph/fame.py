@@ -314,5 +314,3 @@ def _hash_host(host: str) -> int:
 
 def _split(joined: memoryview) -> list[bytes]:
     return bytes(joined).split(b"\0") if joined else []
-
-

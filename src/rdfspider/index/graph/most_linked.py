@@ -1,7 +1,7 @@
 """What is linked to most: a state of the graph enters, the pages and hosts leave to which most other hosts link.
 
-Each host has one vote, because a site links to its own pages from all others, and some to another site, too; only among equals the number of
-pages decides. It reads all links once.
+Each host has one vote, because a site links to its own pages from all others, and some to another site, too; only among equals
+the number of pages decides. It reads all links once.
 """
 
 from collections.abc import Iterator
@@ -130,7 +130,7 @@ def _score_pages(part: Part, hosts: Numbers, pairs: _Pairs) -> Iterator[tuple[in
 
 
 def _rank_pages(state: State, scores: Numbers, hosts_of: list[Numbers], count: int) -> list[LinkedPage]:
-    """The pages with the highest scores. A host may have voted once in each generation, so those that are near the top are counted again."""
+    """The pages with the highest scores. A host may have a vote in each generation, so those near the top are counted again."""
     wanted = min(_SPARE * count if len(state.parts) > 1 else count, len(scores))
     if not wanted:
         return []
@@ -163,8 +163,4 @@ def _rank_hosts(names: list[bytes], pairs: _Pairs, count: int) -> list[LinkedHos
         return []
     voters, links = pairs.count()
     order = np.lexsort((-links, -voters))[:count].tolist()
-    return [
-        LinkedHost(read_host(names[host]), int(voters[host]), int(links[host]))
-        for host in order
-        if voters[host]
-    ]
+    return [LinkedHost(read_host(names[host]), int(voters[host]), int(links[host])) for host in order if voters[host]]

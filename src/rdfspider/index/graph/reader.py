@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple
 
-import numpy as np
-
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.errors import UnindexedError
 from rdfspider.index.graph.csr import Csr, HostGraph, find_hosts, make_host_graph
@@ -145,7 +143,7 @@ class GraphReader:
             if link.anchor:
                 by_site[self._find_site(host_of(read_key(link.key)))][link.anchor] += 1
         own = by_site.pop(self._find_site(host_of(url)), Counter())
-        votes = Counter(min(texts, key=lambda text: (-texts[text], text)) for texts in by_site.values())  # noqa: B023
+        votes = Counter(min(texts, key=lambda text: (-texts[text], text)) for texts in by_site.values())
         return Anchors(_rank(votes), _rank(own))
 
     def count_site_links(self, site: str) -> SiteLinks:

@@ -1,7 +1,7 @@
 """The hosts around a site: a site enters, the hosts that it links to and those that link to it leave, with the number of links.
 
-The pages of a site are neighbours in each dictionary, so only their rows are read, and nothing of the rest of the graph. What is read is
-bounded: of a site with very many pages or links the counts are those of a part, which `is_cut` says.
+The pages of a site are neighbours in each dictionary, so only their rows are read, and nothing of the rest of the graph. What is
+read is bounded: of a site with very many pages or links the counts are those of a part, which `is_cut` says.
 """
 
 from collections import Counter
@@ -65,7 +65,7 @@ def count_site_links(parts: Iterable[Part], site: str) -> SiteLinks:
 
 
 def _find_bounds(site: str) -> tuple[bytes, bytes]:
-    """Where the keys of a site begin, and where they end: `org,example)` comes before `org,example,www)`, both before what is not its."""
+    """Where the keys of a site begin, and where they end: `org,example)` and `org,example,www)` come before `org,example-x)`."""
     key = make_key(f"http://{site.lower()}/")
     if key[:1] == _ODD:
         return _ODD, _ODD
@@ -81,7 +81,7 @@ def _count(
     own: tuple[int, int],
     sources: Numbers | None,
 ) -> None:
-    """Count the other ends of the links in some rows; `sources` are the pages whose rows they are, None for rows of links to pages."""
+    """Count the other ends of the links in some rows; `sources` are the pages with rows, None for rows of links to pages."""
     pieces: list[Numbers] = []
     for start in range(*rows, _ROWS_A_STEP):
         if reading.left <= 0:

@@ -16,8 +16,8 @@ from rdfspider.crawl.reports.explanations import Explanation
 from rdfspider.errors import UnansweredError, UsageError
 from rdfspider.processes.calls import CallError
 from rdfspider.run.page_requests import prepare_address, read_address
-from rdfspider.search.page_record import PageRecord, forbids_copy, read_copy, read_page
 from rdfspider.search.found_links import FoundLink
+from rdfspider.search.page_record import PageRecord, forbids_copy, read_copy, read_page
 from rdfspider.serve.inspections import (
     SYNTAX_NAMES,
     Inspection,
@@ -330,7 +330,7 @@ PAGES = (
     SitePage(
         "/page",
         show_page,
-        "All that is known of a URL: what became of it, what it states by syntax, problems, links in and out, and what others call it.",
+        "All that is known of a URL: what became of it, what it states by syntax, problems, links, and what others call it.",
         (
             Parameter("url", "The URL, as people write it.", is_required=True),
             Parameter("out", "Which page of the links out.", kind="integer"),

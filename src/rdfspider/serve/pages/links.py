@@ -1,4 +1,4 @@
-"""What links lead to most: pages, hosts and things, groups of hosts that repeat each other, and a path from one page to another."""
+"""What links lead to most: pages, hosts and things; groups of hosts that repeat each other; and a path between two pages."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
