@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypedDict, TypeVar
 
 from rdfspider.errors import OtherVersionError, UnreadableError, UsageError
+from rdfspider.index.graph.fame import Rank
 from rdfspider.index.graph.reader import MAX_ANCHOR_LINKS
 from rdfspider.results import MAX_RESULTS
 from rdfspider.search.found_links import FoundLink, FoundLinks
@@ -74,6 +75,17 @@ class OwnWords(TypedDict):
     links: int
 
 
+class RankData(TypedDict):
+    """The rank of a page among all of the graph, for JSON."""
+
+    place: int
+    """1 for the first; equals have the same place."""
+    count: int
+    """How many pages have a rank."""
+    value: float
+    """Its PageRank as a multiple of the mean."""
+
+
 class CalledData(TypedDict):
     """The words that pages use for a page, for JSON."""
 
@@ -101,6 +113,17 @@ def read_called(request: PageRequest, url: str, in_links: int) -> Called:
         return Called()
     is_sample = in_links > MAX_ANCHOR_LINKS
     return Called(tuple(found.others[:_WORDS_GIVEN]), tuple(found.own[:_WORDS_GIVEN]), is_sample)
+
+
+def read_rank(request: PageRequest, url: str) -> Rank | None:
+    """Read the rank of a page; None if it has none."""
+    links = request.site.indexes.links
+    return _ask(lambda: links.open_newest().read_rank(links.find(url) or url))
+
+
+def describe_rank(rank: Rank | None) -> RankData | None:
+    """A rank for JSON."""
+    return {"place": rank.place, "count": rank.count, "value": rank.value} if rank else None
 
 
 def describe_links(shown: ShownLinks) -> LinksData:

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from rdfspider.crawl.reports.explanations import Explanation
 from rdfspider.errors import UnansweredError, UsageError
+from rdfspider.index.graph.fame import Rank
 from rdfspider.processes.calls import CallError
 from rdfspider.run.page_requests import prepare_address, read_address
 from rdfspider.search.found_links import FoundLink
@@ -35,14 +36,17 @@ from rdfspider.serve.page_links import (
     Called,
     CalledData,
     LinksData,
+    RankData,
     ShownLinks,
     describe_called,
     describe_links,
+    describe_rank,
     make_called_table,
     make_links_table,
     read_called,
     read_in_links,
     read_out_links,
+    read_rank,
 )
 from rdfspider.serve.rendering import STATIC
 from rdfspider.serve.replies import CsvTable, NotFoundError, PageReply, PageRequest, Parameter, SitePage
@@ -80,6 +84,7 @@ class PageLinks:
     out: ShownLinks
     into: ShownLinks
     called: Called
+    rank: Rank | None
 
 
 class FetchData(TypedDict, total=False):
@@ -105,6 +110,7 @@ class PageData(InspectionData):
     """The same links as the graph has them, with redirects, canonical addresses and links of the data."""
     in_links: LinksData
     called: CalledData
+    rank: RankData | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +252,7 @@ def _read_links(request: PageRequest, url: str, inspection: Inspection) -> PageL
         links = tuple(FoundLink(link.url, "", ("link",), link.text, is_indexed=False) for link in some)
         pages = min(-(-len(inspection.links) // LINKS_SHOWN), MAX_PAGE)
         out = ShownLinks(len(inspection.links), links, page, pages)
-    return PageLinks(out, into, read_called(request, url, into.total))
+    return PageLinks(out, into, read_called(request, url, into.total), read_rank(request, url))
 
 
 def _find_places(folder: Path, why: Explanation, record: PageRecord | None) -> list[tuple[str, str, int]]:
@@ -291,6 +297,7 @@ def _describe(why: Explanation, record: PageRecord | None, inspection: Inspectio
         "out_links": describe_links(links.out),
         "in_links": describe_links(links.into),
         "called": describe_called(links.called),
+        "rank": describe_rank(links.rank),
     }
 
 
