@@ -45,7 +45,7 @@ from rdfspider.search.entity import NODES_MERGED, Entity
 from rdfspider.search.entity_lookup import EntityLookup
 from rdfspider.search.example_queries import ExampleQuery, list_examples
 from rdfspider.search.export import Exported, choose_format, export_pages, export_table
-from rdfspider.search.link_overview import LinkOverview, LinkOverviews
+from rdfspider.search.link_overview import LinkOverview, LinkOverviews, PageRank, read_page_rank
 from rdfspider.search.links import Links
 from rdfspider.search.name_lookup import Choice, check_filter_names, make_selection
 from rdfspider.search.page_order import PageOrder
@@ -63,6 +63,7 @@ from rdfspider.search.profiles import (
 )
 from rdfspider.search.quality.report import Report, inspect_site
 from rdfspider.search.rows import Rows, Statements, read_answer
+from rdfspider.search.site_neighbours import SiteNeighbours, read_neighbours
 from rdfspider.search.statistics import CachedStatistics, Statistics, read_statistics
 from rdfspider.search.syntax_filter import SyntaxFilter
 from rdfspider.search.things import JOINED, Row, Several, find_entry, make_columns, read_things
@@ -221,6 +222,19 @@ class Indexes:
     def suggest(self, typed: str, limit: int = 8) -> list[Suggestion]:
         """Complete typed text."""
         return self._get_text().suggest(typed, limit)
+
+    def page_rank(self, url: str) -> PageRank | None:
+        """Return the rank of a page; None if it has none."""
+        return read_page_rank(self.links.open_newest(), self.links.find(url) or url)
+
+    def site_neighbours(self, site: str) -> SiteNeighbours:
+        """Return the hosts around a site; none if there is no graph yet."""
+        try:
+            reader = self.links.open_newest()
+        except UnindexedError:
+            return SiteNeighbours()
+        with self._use_ledger() as ledger:
+            return read_neighbours(reader, ledger, site)
 
     def link_overview(self) -> LinkOverview:
         """Return what links lead to most, some time old at most: reading all links takes seconds."""

@@ -9,15 +9,17 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from rdfspider.index.graph.fame import Farm, Rank
+from rdfspider.index.graph.fame import Rank
 from rdfspider.index.graph.most_linked import LinkedHost, LinkedPage
-from rdfspider.index.graph.reader import GraphReader
+from rdfspider.index.graph.reader import MAX_ANCHOR_LINKS, GraphReader
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger.reader import open_ledger
 from rdfspider.results import Card
 
 MAX_LINKS = 40_000_000
 """Of graphs with more links nothing is counted, and pages and hosts are listed by their ranks; ten million take some seconds."""
+WORDS_READ = MAX_ANCHOR_LINKS
+"""The words for a page are taken from so many of the links to it."""
 LISTED = 500
 """How many pages and hosts are listed."""
 # Making it takes at most this share of the time, but no more often than people look.
@@ -72,6 +74,31 @@ class TopThing:
 
 
 @dataclass(frozen=True, slots=True)
+class HostGroup:
+    """Hosts that repeat each other."""
+
+    reason: str
+    """mirror or farm."""
+    hosts: tuple[str, ...]
+    shared: int
+    """How many paths (of mirrors), or pages of other sites (of farms), they share that hardly any other host has."""
+    examples: tuple[str, ...]
+    """The URLs of a few of these pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageRank:
+    """The rank of a page among all of the graph."""
+
+    place: int
+    """1 for the first; equals have the same place."""
+    count: int
+    """How many pages have a rank."""
+    value: float
+    """Its PageRank as a multiple of the mean."""
+
+
+@dataclass(frozen=True, slots=True)
 class LinkOverview:
     """What links lead to most, the first one most."""
 
@@ -83,7 +110,7 @@ class LinkOverview:
     top_pages: tuple[TopPage, ...] = ()
     top_hosts: tuple[TopHost, ...] = ()
     top_things: tuple[TopThing, ...] = ()
-    farms: tuple[Farm, ...] = ()
+    farms: tuple[HostGroup, ...] = ()
     """Groups of hosts that repeat each other, the largest first."""
     ranks_dated: float = 0.0
     """When ranks were computed, in seconds since 1970; 0 if there are none."""
@@ -119,7 +146,9 @@ class LinkOverviews:
     def _make(self, reader: GraphReader, find_things: FindThings) -> LinkOverview:
         links = reader.count_links()
         dated = reader.ranks_dated
-        farms = tuple(reader.list_farms()[:LISTED])
+        farms = tuple(
+            HostGroup(str(each.reason), each.hosts, each.shared, each.examples) for each in reader.list_farms()[:LISTED]
+        )
         if links > MAX_LINKS:
             pages = [LinkedPage(each.name, 0, reader.count_in(each.name)) for each in reader.list_top_pages(LISTED)]
             hosts = [TopHost(each.name, None, None, each.rank.place) for each in reader.list_top_hosts(LISTED)]
@@ -151,6 +180,12 @@ class LinkOverviews:
             TopPage(page.url, entry.title if entry else "", page.hosts, page.pages, _place(reader.read_rank(page.url)))
             for page, entry in entries
         ]
+
+
+def read_page_rank(reader: GraphReader, url: str) -> PageRank | None:
+    """Read the rank of a page; None if it has none."""
+    rank = reader.read_rank(url)
+    return PageRank(rank.place, rank.count, rank.value) if rank else None
 
 
 def _make_host(reader: GraphReader, host: LinkedHost) -> TopHost:

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import TypedDict, TypeVar
 
 from rdfspider.errors import OtherVersionError, UnreadableError, UsageError
-from rdfspider.index.graph.fame import Rank
-from rdfspider.index.graph.reader import MAX_ANCHOR_LINKS
 from rdfspider.results import MAX_RESULTS
 from rdfspider.search.found_links import FoundLink, FoundLinks
+from rdfspider.search.link_overview import WORDS_READ, PageRank
 from rdfspider.serve.replies import CsvTable, PageRequest
 
 LINKS_SHOWN = 50
@@ -75,17 +74,6 @@ class OwnWords(TypedDict):
     links: int
 
 
-class RankData(TypedDict):
-    """The rank of a page among all of the graph, for JSON."""
-
-    place: int
-    """1 for the first; equals have the same place."""
-    count: int
-    """How many pages have a rank."""
-    value: float
-    """Its PageRank as a multiple of the mean."""
-
-
 class CalledData(TypedDict):
     """The words that pages use for a page, for JSON."""
 
@@ -111,19 +99,13 @@ def read_called(request: PageRequest, url: str, in_links: int) -> Called:
     found = _ask(lambda: request.site.indexes.links.read_anchors(url))
     if found is None:
         return Called()
-    is_sample = in_links > MAX_ANCHOR_LINKS
+    is_sample = in_links > WORDS_READ
     return Called(tuple(found.others[:_WORDS_GIVEN]), tuple(found.own[:_WORDS_GIVEN]), is_sample)
 
 
-def read_rank(request: PageRequest, url: str) -> Rank | None:
+def read_rank(request: PageRequest, url: str) -> PageRank | None:
     """Read the rank of a page; None if it has none."""
-    links = request.site.indexes.links
-    return _ask(lambda: links.open_newest().read_rank(links.find(url) or url))
-
-
-def describe_rank(rank: Rank | None) -> RankData | None:
-    """A rank for JSON."""
-    return {"place": rank.place, "count": rank.count, "value": rank.value} if rank else None
+    return _ask(lambda: request.site.indexes.page_rank(url))
 
 
 def describe_links(shown: ShownLinks) -> LinksData:

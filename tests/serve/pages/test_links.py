@@ -105,7 +105,7 @@ def test_what_others_call_a_page_has_one_vote_a_site(site: Serving) -> None:
 
 
 def test_of_many_links_the_numbers_are_the_least(site: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_links, "MAX_ANCHOR_LINKS", 100)
+    monkeypatch.setattr(page_links, "WORDS_READ", 100)
     assert "at least 4 sites" in site.get("/page", url=TEA).text
     assert site.get("/page.json", url=TEA).json["called"]["is_sample"] is True
 

@@ -14,10 +14,10 @@ from markupsafe import Markup
 
 from rdfspider.crawl.reports.explanations import Explanation
 from rdfspider.errors import UnansweredError, UsageError
-from rdfspider.index.graph.fame import Rank
 from rdfspider.processes.calls import CallError
 from rdfspider.run.page_requests import prepare_address, read_address
 from rdfspider.search.found_links import FoundLink
+from rdfspider.search.link_overview import PageRank
 from rdfspider.search.page_record import PageRecord, forbids_copy, read_copy, read_page
 from rdfspider.serve.inspections import (
     SYNTAX_NAMES,
@@ -36,11 +36,9 @@ from rdfspider.serve.page_links import (
     Called,
     CalledData,
     LinksData,
-    RankData,
     ShownLinks,
     describe_called,
     describe_links,
-    describe_rank,
     make_called_table,
     make_links_table,
     read_called,
@@ -84,7 +82,7 @@ class PageLinks:
     out: ShownLinks
     into: ShownLinks
     called: Called
-    rank: Rank | None
+    rank: PageRank | None
 
 
 class FetchData(TypedDict, total=False):
@@ -110,7 +108,7 @@ class PageData(InspectionData):
     """The same links as the graph has them, with redirects, canonical addresses and links of the data."""
     in_links: LinksData
     called: CalledData
-    rank: RankData | None
+    rank: PageRank | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +295,7 @@ def _describe(why: Explanation, record: PageRecord | None, inspection: Inspectio
         "out_links": describe_links(links.out),
         "in_links": describe_links(links.into),
         "called": describe_called(links.called),
-        "rank": describe_rank(links.rank),
+        "rank": links.rank,
     }
 
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any, TypedDict
 
 from rdfspider.errors import UnreadableError, UsageError
-from rdfspider.index.graph.fame import Farm
 from rdfspider.run.page_requests import read_address
 from rdfspider.search.found_links import FoundLink, LinkPath
-from rdfspider.search.link_overview import LinkOverview, TopHost, TopPage, TopThing
+from rdfspider.search.link_overview import HostGroup, LinkOverview, TopHost, TopPage, TopThing
 from rdfspider.serve.page_links import KIND_WORDS, LINK_HEADS
 from rdfspider.serve.rendering import clean_text, make_address
 from rdfspider.serve.replies import CsvTable, PageReply, PageRequest, Parameter, SitePage
@@ -43,7 +42,7 @@ class LinksPageData(TypedDict):
     top_pages: list[TopPage]
     top_hosts: list[TopHost]
     top_things: list[TopThing]
-    farms: list[Farm]
+    farms: list[HostGroup]
     path: LinkPath | None
     """The path that was asked for by `from` and `to`."""
 
@@ -153,7 +152,7 @@ def _make_table(request: PageRequest, overview: LinkOverview, path: LinkPath | N
         ),
         "farms": lambda: CsvTable(
             ("reason", "shared", "hosts"),
-            [(str(one.reason), one.shared, " ".join(one.hosts)) for one in overview.farms],
+            [(one.reason, one.shared, " ".join(one.hosts)) for one in overview.farms],
         ),
     }
     if (name or "pages") not in tables:

@@ -12,18 +12,13 @@ from rdfspider.results import LedgerTotals, NameCount, NameKind
 from rdfspider.search.profiles import ClassProfile, OntologyProfile, PropertyProfile, SiteProfile
 from rdfspider.search.quality.gaps import say_path
 from rdfspider.search.quality.report import Report, ReportLine
+from rdfspider.search.site_neighbours import SiteNeighbours
 from rdfspider.search.statistics import NameCounts, Statistics
 from rdfspider.serve.pages.entity import read_statements
 from rdfspider.serve.pages.things import list_downloads
 from rdfspider.serve.rendering import make_address
 from rdfspider.serve.replies import CsvTable, NotFoundError, PageReply, PageRequest, Parameter, SitePage
-from rdfspider.serve.site_links import (
-    SiteNeighbours,
-    draw_neighbours,
-    list_neighbour_rows,
-    locate_host,
-    read_neighbours,
-)
+from rdfspider.serve.site_links import draw_neighbours, list_neighbour_rows, locate_host
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.names import list_prefixes, shorten_iri
 from rdfspider.vocabulary.prefixes import DCTERMS, FOAF, RDFS, SCHEMA, SKOS
@@ -201,7 +196,7 @@ def show_site(request: PageRequest) -> PageReply:
     rows += [("property", one.name, one.things) for one in profile.properties]
     rows += [("syntax", one.name, one.pages) for one in profile.syntaxes]
     rows += [("language", one.name, one.pages) for one in profile.languages]
-    neighbours = read_neighbours(request, profile.name)
+    neighbours = request.site.indexes.site_neighbours(profile.name)
     rows += list_neighbour_rows(neighbours)
     context = {
         "profile": profile,
