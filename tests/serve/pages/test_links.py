@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from indexed import index_pages
+from rdfspider.index.graph.rating import rate_graph
+from rdfspider.index.layout import IndexPaths
 from rdfspider.serve import page_links
 from serving import Serving, serve
 
@@ -202,3 +204,27 @@ def test_links_are_in_the_index_only_once_they_are_there(tmp_path: Path) -> None
         html = serving.get("/links").text
         assert "None is known." in html
         assert "No links from other hosts" in serving.get("/site", name="tea.example").text
+
+
+def test_ranks_and_groups_of_hosts_are_shown_once_they_are_computed(tmp_path: Path) -> None:
+    pages = make_pages()
+    # Hosts of a farm link to the same pages of other sites.
+    targets = [f"https://shop{number}.example/{number}" for number in range(40)]
+    for number in range(6):
+        pages[f"https://farm{number}.example/"] = make_page("Farm", *(link(url, "<b>buy</b>") for url in targets))
+    crawl = index_pages(tmp_path / "c", pages)
+    assert rate_graph(IndexPaths(crawl.folder))
+    with serve(crawl) as serving:
+        data = serving.get("/links.json").json
+        assert data["ranks_dated"] > 0 and data["top_pages"][0]["place"] >= 1
+        (farm,) = [one for one in data["farms"] if one["reason"] == "farm" and "farm0.example" in one["hosts"]]
+        assert set(farm["hosts"]) == {f"farm{number}.example" for number in range(6)}
+        html = serving.get("/links", list="farms").text
+        assert "farm: links to the same pages of other sites" in html and "farm5.example" in html
+        assert "farm0.example" in serving.get("/links.csv", list="farms").text
+        assert (
+            "Place by rank" in serving.get("/links").text
+            and "Place by rank" in serving.get("/links", list="hosts").text
+        )
+        assert "By rank it is number" in serving.get("/page", url=TEA).text
+        assert serving.get("/page.json", url=TEA).json["rank"]["place"] >= 1
