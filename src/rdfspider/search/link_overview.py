@@ -7,8 +7,10 @@ at all for graphs that would take minutes.
 import threading
 import time
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
+from rdfspider.errors import UnansweredError
 from rdfspider.index.graph.fame import Rank
 from rdfspider.index.graph.most_linked import LinkedHost, LinkedPage
 from rdfspider.index.graph.reader import MAX_ANCHOR_LINKS, GraphReader
@@ -16,8 +18,9 @@ from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger.reader import open_ledger
 from rdfspider.results import Card
 
-MAX_LINKS = 40_000_000
-"""Of graphs with more links nothing is counted, and pages and hosts are listed by their ranks; ten million take some seconds."""
+MAX_LINKS = 20_000_000
+"""Of graphs with more links nothing is counted, and pages and hosts are listed by their ranks; ten million take
+some ten seconds."""
 WORDS_READ = MAX_ANCHOR_LINKS
 """The words for a page are taken from so many of the links to it."""
 LISTED = 500
@@ -25,6 +28,9 @@ LISTED = 500
 # Making it takes at most this share of the time, but no more often than people look.
 _DUTY = 0.05
 _CACHED_S = 10.0
+# How long somebody waits for it, and how long if there is an older one to show.
+_PATIENCE_S = 30.0
+_OLDER_S = 1.0
 
 FindThings = Callable[[Iterable[str]], Iterable[tuple[str, list[Card]]]]
 """Finds the things that addresses name, or that their pages are about: those of each address that has any."""
@@ -125,23 +131,48 @@ class LinkOverviews:
         self._state: object = None
         self._made: LinkOverview | None = None
         self._good_until = 0.0
+        self._making: Future[LinkOverview] | None = None
 
     def read(self, reader: GraphReader, find_things: FindThings) -> LinkOverview:
-        """Return the overview as of a state of the graph, or of one a little before it."""
+        """Return the overview as of a state of the graph, or of one before it while the newer one is made. Raise UnansweredError
+        if it takes long, and there is no older one; it is made nevertheless."""
         with self._lock:
-            if self._made and (self._state == (reader, reader.ranks_dated) or time.monotonic() < self._good_until):
-                return self._made
-            start = time.monotonic()
-            self._made = self._make(reader, find_things)
-            self._state = (reader, self._made.ranks_dated)
-            end = time.monotonic()
-            self._good_until = end + max(_CACHED_S, (end - start) / _DUTY)
-            return self._made
+            known = self._made
+            if known and (self._state == (reader, reader.ranks_dated) or time.monotonic() < self._good_until):
+                return known
+            making = self._making
+            if making is None:
+                making = self._making = Future()
+                # A daemon, so that a program that ends does not wait for it.
+                threading.Thread(
+                    target=self._run, args=(making, reader, find_things), name="links", daemon=True
+                ).start()
+        try:
+            return making.result(_OLDER_S if known else _PATIENCE_S)
+        except TimeoutError:
+            if known:
+                return known
+            raise UnansweredError("the links are being counted: try again in some seconds") from None
 
     def forget(self) -> None:
         """Release what is kept."""
         with self._lock:
             self._state = self._made = None
+
+    def _run(self, making: Future[LinkOverview], reader: GraphReader, find_things: FindThings) -> None:
+        start = time.monotonic()
+        try:
+            made = self._make(reader, find_things)
+        except BaseException as error:
+            with self._lock:
+                self._making = None
+            making.set_exception(error)
+            return
+        end = time.monotonic()
+        with self._lock:
+            self._making, self._made, self._state = None, made, (reader, made.ranks_dated)
+            self._good_until = end + max(_CACHED_S, (end - start) / _DUTY)
+        making.set_result(made)
 
     def _make(self, reader: GraphReader, find_things: FindThings) -> LinkOverview:
         links = reader.count_links()
