@@ -54,6 +54,7 @@ def _make_outcome(url: str, page: object, at: int) -> Outcome:
         problems=found.problems,
         statements=found.statements,
         text=found.text,
+        canonical=found.canonical or "",
         outlinks=links.outlinks,
         relations=links.relations,
         anchors=links.anchors,

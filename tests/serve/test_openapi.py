@@ -37,6 +37,7 @@ ASKS: dict[tuple[str, str], list[dict[str, str]]] = {
     ("GET", "/ontology"): [{"iri": SCHEMA}],
     ("GET", "/site"): [{"name": "shop.test"}],
     ("GET", "/quality"): [{"site": "shop.test"}],
+    ("GET", "/links"): [{}, {"from": HOME, "to": CUP}],
     # These need a crawl that runs, and answer as the others do.
     ("POST", "/control/pause"): [],
     ("POST", "/control/resume"): [],

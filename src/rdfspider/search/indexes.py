@@ -45,6 +45,7 @@ from rdfspider.search.entity import NODES_MERGED, Entity
 from rdfspider.search.entity_lookup import EntityLookup
 from rdfspider.search.example_queries import ExampleQuery, list_examples
 from rdfspider.search.export import Exported, choose_format, export_pages, export_table
+from rdfspider.search.link_overview import LinkOverview, LinkOverviews, PageRank, read_page_rank
 from rdfspider.search.links import Links
 from rdfspider.search.name_lookup import Choice, check_filter_names, make_selection
 from rdfspider.search.page_order import PageOrder
@@ -63,6 +64,7 @@ from rdfspider.search.profiles import (
 )
 from rdfspider.search.quality.report import Report, inspect_site
 from rdfspider.search.rows import Rows, Statements, read_answer
+from rdfspider.search.site_neighbours import SiteNeighbours, read_neighbours
 from rdfspider.search.statistics import CachedStatistics, Statistics, read_statistics
 from rdfspider.search.syntax_filter import SyntaxFilter
 from rdfspider.search.things import JOINED, Row, Several, find_entry, make_columns, read_things
@@ -125,6 +127,7 @@ class Indexes:
         self._finding = threading.Lock()
         self.links = Links(self._paths)
         """Who links to whom."""
+        self._link_overviews = LinkOverviews(self._paths)
         self._text: TextIndex | None = None
         self._sparql: Sparql | None = None
         self._is_ended = False
@@ -145,6 +148,7 @@ class Indexes:
             sparql.close()
         self._snapshots.close()
         self.links.close()
+        self._link_overviews.forget()
 
     def release_idle(self) -> None:
         """Release the quads if they have not been used for some seconds; for handles with `keeps_quads`."""
@@ -220,6 +224,23 @@ class Indexes:
     def suggest(self, typed: str, limit: int = 8) -> list[Suggestion]:
         """Complete typed text."""
         return self._get_text().suggest(typed, limit)
+
+    def page_rank(self, url: str) -> PageRank | None:
+        """Return the rank of a page; None if it has none."""
+        return read_page_rank(self.links.open_newest(), self.links.find(url) or url)
+
+    def site_neighbours(self, site: str) -> SiteNeighbours:
+        """Return the hosts around a site; none if there is no graph yet."""
+        try:
+            reader = self.links.open_newest()
+        except UnindexedError:
+            return SiteNeighbours()
+        with self._use_ledger() as ledger:
+            return read_neighbours(reader, ledger, site)
+
+    def link_overview(self) -> LinkOverview:
+        """Return what links lead to most, some time old at most: reading all links takes seconds."""
+        return self._link_overviews.read(self.links.open_newest(), self._get_text().find_things_at)
 
     def find_iris(self, words: str, limit: int) -> list[tuple[str, float]]:
         """Find IRIs of the quad store by words, the best first, with scores; for SPARQL's text service.
@@ -410,6 +431,12 @@ class Indexes:
         """List names of a kind, the most used first."""
         with self._use_ledger() as ledger:
             return ledger.read_names(kind, limit, offset)
+
+    def find_sites(self, hosts: Iterable[str]) -> dict[str, str]:
+        """Find the sites of hosts; hosts of sites without indexed pages are left out."""
+        with self._use_ledger() as ledger:
+            counts = {host: find_count(ledger, NameKind.SITE, host) for host in dict.fromkeys(hosts)}
+        return {host: count.name for host, count in counts.items() if count}
 
     def find_names(self, kind: NameKind, text: str, limit: int) -> list[NameCount]:
         """Find names of a kind that contain a text."""

@@ -32,7 +32,19 @@ from rdfspider.serve.negotiation import (
     split_suffix,
 )
 from rdfspider.serve.openapi import describe_api
-from rdfspider.serve.pages import actions, editor, entity, home, inspector, monitor, paste, profiles, search, things
+from rdfspider.serve.pages import (
+    actions,
+    editor,
+    entity,
+    home,
+    inspector,
+    links,
+    monitor,
+    paste,
+    profiles,
+    search,
+    things,
+)
 from rdfspider.serve.rendering import STATIC
 from rdfspider.serve.replies import (
     MAX_VALUE_CHARS,
@@ -56,6 +68,7 @@ PAGES: tuple[SitePage, ...] = (
     *paste.PAGES,
     *profiles.PAGES,
     *things.PAGES,
+    *links.PAGES,
     *editor.PAGES,
     *monitor.PAGES,
     *actions.PAGES,

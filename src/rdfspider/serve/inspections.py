@@ -42,7 +42,6 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}")
 _CHECKS = Checks("google")
 LINES_SHOWN = 200
 _LINE_CHARS = 500
-LINKS_SHOWN = 50
 TABLES = ("statements", "findings", "links", "problems")
 """The tables available as CSV, chosen by the parameter `part`."""
 MAX_STATEMENTS = 3_000

@@ -113,11 +113,12 @@ def test_the_same_is_there_for_programs(site: Serving) -> None:
     assert set(found["statements"]) == {"jsonld", "microdata"}
     assert [problem["code"] for problem in found["problems"]] == ["json-repaired"]
     assert [link["url"] for link in found["links"]] == [HOME]
-    assert {page["url"] for page in found["in_links"]["pages"]} == {HOME, "http://shop.test/moved"}
+    kinds = {page["url"]: page["kinds"] for page in found["in_links"]["pages"]}
+    assert kinds == {HOME: ["link"], "http://shop.test/moved": ["redirect"]}
     assert b"<http://shop.test/shop/#tea> <http://schema.org/offers>" in site.get("/page.nq", url=TEA).body
     assert "schema:Product" in site.get("/page.ttl", url=TEA).text
     rows = list(csv.reader(io.StringIO(site.get("/page.csv", url=TEA, part="links").text)))
-    assert rows == [["url", "relation", "text", "nofollow"], [HOME, "", "", "False"]]
+    assert rows == [["url", "relation", "text", "nofollow"], [HOME, "", "Home", "False"]]
     statements = list(csv.reader(io.StringIO(site.get("/page.csv", url=TEA).text)))
     assert statements[-1][::3] == ["microdata", "Marsh"]
     assert site.get("/page.csv", url=TEA, part="nothing").status == 400

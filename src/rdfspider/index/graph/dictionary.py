@@ -109,6 +109,11 @@ class Dictionary:
         place = bisect_left(keys, key)
         return block * BLOCK_KEYS + place if place < len(keys) and keys[place] == key else None
 
+    def count_before(self, key: bytes) -> int:
+        """Return how many keys come before one, which need not be there."""
+        block = bisect_right(self._starts, key) - 1
+        return block * BLOCK_KEYS + bisect_left(self._load(block), key) if block >= 0 else 0
+
     def read(self, number: int) -> bytes:
         """Return the key with a number."""
         block, place = divmod(number, BLOCK_KEYS)

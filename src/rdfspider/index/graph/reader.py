@@ -17,6 +17,8 @@ from rdfspider.index.graph.fame import FameReader, Farm, Rank, Ranked
 from rdfspider.index.graph.keys import make_key, read_key
 from rdfspider.index.graph.kinds import KINDS, LinkKind
 from rdfspider.index.graph.manifest import mark_manifest, open_newest
+from rdfspider.index.graph.most_linked import MostLinked, list_most_linked
+from rdfspider.index.graph.site_links import SiteLinks, count_site_links
 from rdfspider.index.graph.state import KeyLink, State
 from rdfspider.index.graph.varints import Numbers
 from rdfspider.index.layout import IndexPaths, check_index
@@ -146,6 +148,14 @@ class GraphReader:
         own = by_site.pop(self._find_site(host_of(url)), Counter())
         votes = Counter(min(texts, key=lambda text: (-texts[text], text)) for texts in by_site.values())
         return Anchors(_rank(votes), _rank(own))
+
+    def count_site_links(self, site: str) -> SiteLinks:
+        """The hosts around a site, a registrable domain or a host; what is read is bounded."""
+        return count_site_links(self._state.parts, site)
+
+    def list_most_linked(self, count: int) -> MostLinked:
+        """The most linked pages and hosts. It reads all links."""
+        return list_most_linked(self._state, count)
 
     @property
     def ranks_dated(self) -> float:

@@ -134,9 +134,13 @@ class State:
         """Links to a page; if there are more than so many, some that depend on their sources alone, however these are spread over
         generations; of very many, those from a part of the sources from all over."""
         found: list[tuple[bytes, Part, int, int]] = []
-        for part, number in self._find_sources(key):
-            sources = part.select_live(part.generation.transposed.read(number))
-            chosen = sources[:: -(-len(sources) // _MAX_SAMPLED) or 1].tolist()
+        read = [
+            (part, number, part.select_live(part.generation.transposed.read(number)))
+            for part, number in self._find_sources(key)
+        ]
+        step = -(-sum(len(sources) for _, _, sources in read) // _MAX_SAMPLED) or 1
+        for part, number, sources in read:
+            chosen = sources[::step].tolist()
             keys = part.generation.dictionary.read_all(chosen)
             found += [(each, part, source, number) for each, source in zip(keys, chosen, strict=True)]
         if len(found) > count:

@@ -45,7 +45,7 @@ from rdfspider.index.text.snippets import Marker
 from rdfspider.index.text.suggestions import correct_question, suggest, suggest_question
 from rdfspider.index.text.words import Word, list_pairs
 from rdfspider.results import MAX_RESULTS, Card, Facet, Hit, HitKind, Results, Role, ScorePart, Suggestion
-from rdfspider.vocabulary.terms import replace_surrogates
+from rdfspider.vocabulary.terms import fold_iri, replace_surrogates
 
 MAX_LIMIT = 1_000
 # Results are sorted by weight within a window, then by sources, links and label within a block. Both are fixed, so that
@@ -158,6 +158,22 @@ class TextIndex:
         classes = self._classes.list_classes(index.commit)
         with _reading(self._paths):
             return suggest(index, classes, partial(self._classes.search_names, index.commit), text, limit)
+
+    def find_things_at(self, urls: Iterable[str], limit: int = 3) -> Iterator[tuple[str, list[Card]]]:
+        """Find the things that addresses name, or that their pages are about, no parts: those of each address that has any."""
+        index = self.load()
+        is_thing = Query.term_set_query(index.schema, "role", [Role.MAIN, Role.THING])
+        for url in urls:
+            terms = list(dict.fromkeys((replace_surrogates(url), fold_iri(replace_surrogates(url)))))
+            with _reading(self._paths):
+                if not any(index.searcher.doc_freq("addresses", term) for term in terms):
+                    continue
+                named = Query.term_set_query(index.schema, "addresses", terms)
+                query = Query.boolean_query([(Occur.Must, named), (Occur.Must, is_thing)])
+                found: Any = index.searcher.search(query, limit, order_by_field="order")
+                cards = [read_card(index.searcher.doc(address)) for _, address in found.hits]
+            if cards:
+                yield url, cards
 
     def _answer(
         self, index: Index, question: Question, limit: int, offset: int, facet_values: int, is_explained: bool

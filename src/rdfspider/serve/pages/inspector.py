@@ -5,7 +5,6 @@ URLs that were never fetched are explained, too.
 """
 
 from base64 import b64encode
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -14,13 +13,13 @@ from typing import Any, TypedDict
 from markupsafe import Markup
 
 from rdfspider.crawl.reports.explanations import Explanation
-from rdfspider.errors import OtherVersionError, UnansweredError, UnindexedError, UsageError
+from rdfspider.errors import UnansweredError, UsageError
 from rdfspider.processes.calls import CallError
 from rdfspider.run.page_requests import prepare_address, read_address
 from rdfspider.search.found_links import FoundLink
+from rdfspider.search.link_overview import PageRank
 from rdfspider.search.page_record import PageRecord, forbids_copy, read_copy, read_page
 from rdfspider.serve.inspections import (
-    LINKS_SHOWN,
     SYNTAX_NAMES,
     Inspection,
     InspectionData,
@@ -29,13 +28,29 @@ from rdfspider.serve.inspections import (
     make_table,
     write_nquads,
 )
+from rdfspider.serve.page_links import (
+    KIND_WORDS,
+    LINKS_SHOWN,
+    MAX_PAGE,
+    WORDS_SHOWN,
+    Called,
+    CalledData,
+    LinksData,
+    ShownLinks,
+    describe_called,
+    describe_links,
+    make_called_table,
+    make_links_table,
+    read_called,
+    read_in_links,
+    read_out_links,
+    read_rank,
+)
 from rdfspider.serve.rendering import STATIC
 from rdfspider.serve.replies import CsvTable, NotFoundError, PageReply, PageRequest, Parameter, SitePage
 from rdfspider.serve.sanitized_copies import MAX_BYTES, Copy, make_copy
 from rdfspider.serve.site import Site
 
-_MAX_PAGE = 200
-_IN_LINKS_SHOWN = 20
 # As much as search results show.
 _BEGINNING_CHARS = 300
 # Fields of a fetch in the log that people may want to know, and their display names.
@@ -61,13 +76,13 @@ _COPY_HEADERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class InLinks:
-    """Pages that link to a page."""
+class PageLinks:
+    """Where a page leads, what leads there, and how it is called."""
 
-    total: int
-    links: Sequence[FoundLink]
-    page: int
-    pages: int
+    out: ShownLinks
+    into: ShownLinks
+    called: Called
+    rank: PageRank | None
 
 
 class FetchData(TypedDict, total=False):
@@ -84,26 +99,16 @@ class FetchData(TypedDict, total=False):
     fields: dict[str, str]
 
 
-class InLinkData(TypedDict):
-    """A page that links to a page, for JSON."""
-
-    url: str
-    title: str
-
-
-class InLinksData(TypedDict):
-    """Pages that link to a page, for JSON."""
-
-    total: int
-    pages: list[InLinkData]
-
-
 class PageData(InspectionData):
     """All that is known of a URL, for JSON."""
 
     why: Explanation
     fetch: FetchData
-    in_links: InLinksData
+    out_links: LinksData
+    """The same links as the graph has them, with redirects, canonical addresses and links of the data."""
+    in_links: LinksData
+    called: CalledData
+    rank: PageRank | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,26 +134,24 @@ def show_page(request: PageRequest) -> PageReply:
     why = request.site.live_reports.why(prepare_address(text))
     record, message = find_record(request.site, why.url, why.directives)
     inspection = _inspect_record(record, why.directives) if record else Inspection(why.url)
-    in_links = _find_in_links(request, why.url)
-    page, pages = request.get_number("out", 1, _MAX_PAGE), -(-len(inspection.links) // LINKS_SHOWN)
+    links = _read_links(request, why.url, inspection)
     context: dict[str, Any] = {
         "why": why,
         "record": record,
         "message": message,
         "inspection": inspection,
-        "in_links": in_links,
+        "links": links,
+        "kind_words": KIND_WORDS,
+        "words_shown": WORDS_SHOWN,
         "syntax_names": SYNTAX_NAMES,
-        "out_links": inspection.links[(page - 1) * LINKS_SHOWN : page * LINKS_SHOWN],
-        "out_page": page,
-        "out_pages": min(pages, _MAX_PAGE),
         "archive": _find_places(request.site.folder, why, record),
         "facts": _list_facts(record),
     }
     return PageReply(
         "page.html",
         context,
-        data=lambda: _describe(why, record, inspection, in_links),
-        table=lambda: _make_table(request, inspection, in_links),
+        data=lambda: _describe(why, record, inspection, links),
+        table=lambda: _make_table(request, inspection, links),
         nquads=lambda: write_nquads(inspection),
     )
 
@@ -224,24 +227,30 @@ def _inspect_record(record: PageRecord, newest_directives: str) -> Inspection:
         body_bytes=outcome.body_bytes or 0,
         statements=record.statements,
         problems=record.problems,
-        links=[OutLink(url) for url in record.outlinks],
+        links=[_make_out_link(record, url) for url in record.outlinks],
         text=text,
         text_cut=text_cut,
         directives=tuple(filter(None, directives.split(", "))),
     )
 
 
-def _find_in_links(request: PageRequest, url: str) -> InLinks:
-    page = request.get_number("in", 1, _MAX_PAGE)
-    try:
-        links = request.site.indexes.links
-        if not links.find(url):
-            return InLinks(0, (), 1, 1)
-        found = links.list_in(url, _IN_LINKS_SHOWN, (page - 1) * _IN_LINKS_SHOWN)
-    except (UnindexedError, OtherVersionError):
-        # Nothing is indexed yet, or by another version, which the lookup of the page itself has reported.
-        return InLinks(0, (), 1, 1)
-    return InLinks(found.total, found, page, min(-(-found.total // _IN_LINKS_SHOWN), _MAX_PAGE))
+def _make_out_link(record: PageRecord, url: str) -> OutLink:
+    relation = record.outcome.relations.get(url, "")
+    return OutLink(url, relation, record.outcome.anchors.get(url, ""), "nofollow" in relation.lower().split())
+
+
+def _read_links(request: PageRequest, url: str, inspection: Inspection) -> PageLinks:
+    into = read_in_links(request, url)
+    # What is forgotten may still be in the graph for a while.
+    out = ShownLinks() if request.site.indexes.is_forgotten(url) else read_out_links(request, url)
+    if not out.total and inspection.links:
+        # The page is not in the graph yet.
+        page = request.get_number("out", 1, MAX_PAGE)
+        some = inspection.links[(page - 1) * LINKS_SHOWN : page * LINKS_SHOWN]
+        links = tuple(FoundLink(link.url, "", ("link",), link.text, is_indexed=False) for link in some)
+        pages = min(-(-len(inspection.links) // LINKS_SHOWN), MAX_PAGE)
+        out = ShownLinks(len(inspection.links), links, page, pages)
+    return PageLinks(out, into, read_called(request, url, into.total), read_rank(request, url))
 
 
 def _find_places(folder: Path, why: Explanation, record: PageRecord | None) -> list[tuple[str, str, int]]:
@@ -264,7 +273,7 @@ def _list_facts(record: PageRecord | None) -> list[tuple[str, str]]:
     return [(words, fields[name]) for name, words in _FETCH_FACTS.items() if fields.get(name)]
 
 
-def _describe(why: Explanation, record: PageRecord | None, inspection: Inspection, in_links: InLinks) -> PageData:
+def _describe(why: Explanation, record: PageRecord | None, inspection: Inspection, links: PageLinks) -> PageData:
     fetch: FetchData = {}
     if record:
         outcome = record.outcome
@@ -283,16 +292,21 @@ def _describe(why: Explanation, record: PageRecord | None, inspection: Inspectio
         **describe_inspection(inspection),
         "why": why,
         "fetch": fetch,
-        "in_links": {
-            "total": in_links.total,
-            "pages": [{"url": link.url, "title": link.title} for link in in_links.links],
-        },
+        "out_links": describe_links(links.out),
+        "in_links": describe_links(links.into),
+        "called": describe_called(links.called),
+        "rank": links.rank,
     }
 
 
-def _make_table(request: PageRequest, inspection: Inspection, in_links: InLinks) -> CsvTable:
-    if request.get("part") == "in-links":
-        return CsvTable(("url", "title"), [(link.url, link.title) for link in in_links.links])
+def _make_table(request: PageRequest, inspection: Inspection, links: PageLinks) -> CsvTable:
+    match request.get("part"):
+        case "in-links":
+            return make_links_table(links.into)
+        case "out-links":
+            return make_links_table(links.out)
+        case "called":
+            return make_called_table(links.called)
     return make_table(request, inspection)
 
 
@@ -321,12 +335,12 @@ PAGES = (
     SitePage(
         "/page",
         show_page,
-        "All that is known of a URL: what became of it, what it states by syntax, problems, links in and out.",
+        "All that is known of a URL: what became of it, what it states by syntax, problems, links, and what others call it.",
         (
             Parameter("url", "The URL, as people write it.", is_required=True),
             Parameter("out", "Which page of the links out.", kind="integer"),
             Parameter("in", "Which page of the links in.", kind="integer"),
-            Parameter("part", "For CSV: statements, findings, links, problems or in-links."),
+            Parameter("part", "For CSV: statements, findings, links, problems, out-links, in-links or called."),
         ),
         # A page of a foreign file is extracted again.
         is_heavy=True,

@@ -12,11 +12,13 @@ from rdfspider.results import LedgerTotals, NameCount, NameKind
 from rdfspider.search.profiles import ClassProfile, OntologyProfile, PropertyProfile, SiteProfile
 from rdfspider.search.quality.gaps import say_path
 from rdfspider.search.quality.report import Report, ReportLine
+from rdfspider.search.site_neighbours import SiteNeighbours
 from rdfspider.search.statistics import NameCounts, Statistics
 from rdfspider.serve.pages.entity import read_statements
 from rdfspider.serve.pages.things import list_downloads
 from rdfspider.serve.rendering import make_address
 from rdfspider.serve.replies import CsvTable, NotFoundError, PageReply, PageRequest, Parameter, SitePage
+from rdfspider.serve.site_links import draw_neighbours, list_neighbour_rows, locate_host
 from rdfspider.urls import is_valid_iri
 from rdfspider.vocabulary.names import list_prefixes, shorten_iri
 from rdfspider.vocabulary.prefixes import DCTERMS, FOAF, RDFS, SCHEMA, SKOS
@@ -89,6 +91,13 @@ class ReportData(Report):
     # No defaults: those would be the inherited properties of the same names.
     severities: dict[str, int] = field()
     findings: tuple[ReportLine, ...] = field()
+
+
+@dataclass(frozen=True, slots=True)
+class SiteData(SiteProfile):
+    """A site, for JSON: with the hosts around it."""
+
+    neighbours: SiteNeighbours = field()
 
 
 def show_names(kind: NameKind) -> Callable[[PageRequest], PageReply]:
@@ -181,14 +190,26 @@ def show_ontology(request: PageRequest) -> PageReply:
 
 
 def show_site(request: PageRequest) -> PageReply:
-    """Show a site: counts, classes and properties, its latest pages."""
+    """Show a site: counts, classes and properties, the hosts around it, its latest pages."""
     profile = _find_profile(request, "name", request.site.indexes.site_profile, _NO_SITE)
     rows = [("class", one.name, one.things) for one in profile.classes]
     rows += [("property", one.name, one.things) for one in profile.properties]
     rows += [("syntax", one.name, one.pages) for one in profile.syntaxes]
     rows += [("language", one.name, one.pages) for one in profile.languages]
-    return _show_profile(
-        request, "site.html", profile, CsvTable(("kind", "name", "count"), rows), {}, sites=[profile.count]
+    neighbours = request.site.indexes.site_neighbours(profile.name)
+    rows += list_neighbour_rows(neighbours)
+    context = {
+        "profile": profile,
+        "neighbours": neighbours,
+        "picture": draw_neighbours(profile.name, neighbours),
+        "locate_host": locate_host,
+    }
+    return PageReply(
+        "site.html",
+        context,
+        data=lambda: {**make_plain(profile), "neighbours": make_plain(neighbours)},
+        table=lambda: CsvTable(("kind", "name", "count"), rows),
+        nquads=lambda: _write_void(request, sites=[profile.count]),
     )
 
 
@@ -308,9 +329,11 @@ PAGES: tuple[SitePage, ...] = (
     SitePage(
         "/site",
         show_site,
-        "A site: counts, syntaxes, classes, properties, latest pages, examples.",
+        "A site: counts, syntaxes, classes, properties, hosts around it, latest pages, examples.",
         (Parameter("name", _SITE, is_required=True),),
-        answer=SiteProfile,
+        # The links of a large site are millions.
+        is_heavy=True,
+        answer=SiteData,
     ),
     SitePage(
         "/quality",
