@@ -24,7 +24,7 @@ from rdfspider.backup.shipment import read_range
 from rdfspider.crawl.folder import frontier_folder, shard_folder
 from rdfspider.crawl.reports.remote_frontiers import METHODS
 from rdfspider.errors import UsageError
-from rdfspider.frontier.reader import FrontierReader, open_reader
+from rdfspider.frontier.reader import FrontierReader, open_reader, read_generation
 from rdfspider.places.client import AskFrontier, Lengths, ReadPart, ReadRecord, Reply, Request
 from rdfspider.places.records import find_state
 from rdfspider.processes.module_process import begin_module_process
@@ -50,7 +50,7 @@ class _Place:
 
     def answer(self, request: Request) -> bytes:
         """Return the answer to a request; a UsageError says why there is none."""
-        root = find_state(self._order.folder, self._order.crawl, request.shard)
+        root = find_state(self._order.folder, self._order.crawl, request.shard, read_generation)
         if root is None:
             raise UsageError("it has no state there")
         warc = shard_folder(root, request.shard) / "warc"
