@@ -3,6 +3,7 @@
 import logging
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from rdfspider.crawl.lives import begin_life, has_run
 from rdfspider.crawl.messages import Beat
 from rdfspider.processes.supervisor import RestartPolicy
 from rdfspider.run import shard_watch
-from rdfspider.run.coordination import _adapt_restarts
+from rdfspider.run.coordination import _adapt_restarts, _Coordination
 from rdfspider.run.peers.coordinator import Coordinator
 from rdfspider.run.shard_watch import ShardWatch
 
@@ -75,3 +76,22 @@ def test_a_shard_that_may_be_restoring_has_more_time_to_be_heard() -> None:
     backed = replace(config, backup=replace(config.backup, url="/store"))
     assert _adapt_restarts(0.0, config) == RestartPolicy()
     assert _adapt_restarts(3.0, backed).unheard_s == _adapt_restarts(0.0, backed).unheard_s == 6 * 3600
+
+
+@pytest.mark.parametrize("ended_s", [1.0, 10.0])
+def test_a_crawl_that_is_over_does_not_wait_for_a_shard_that_was_never_heard(ended_s: float) -> None:
+    """As at a limit of pages, at which those that were heard end by themselves."""
+    told: list[str] = []
+    shards = [
+        SimpleNamespace(unheard_s=unheard_s, kill=lambda: told.append("kill"), stop=lambda: told.append("stop"))
+        for unheard_s in (0.0, 100.0)
+    ]
+    crawl: Any = SimpleNamespace(
+        _coordinator=SimpleNamespace(ended="pages"),
+        _ended_at=1.0,
+        _shards=shards,
+        _has_ended_for=lambda seconds: ended_s > seconds,
+        _is_overdue=lambda: False,
+    )
+    _Coordination._stop_supervisors(crawl)
+    assert told == ["stop", "kill" if ended_s > 6 else "stop"]

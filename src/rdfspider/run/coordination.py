@@ -364,12 +364,13 @@ class _Coordination:
 
     def _stop_supervisors(self) -> None:
         """Restart no shard once the crawl is over. Running ones end by themselves; after a stop, one that does not is killed,
-        which loses nothing."""
+        which loses nothing, and so is one that was started and has not been heard."""
         if not self._coordinator.ended:
             return
         self._ended_at = self._ended_at or time.monotonic()
         for shard in self._shards:
-            if self._is_overdue():
+            is_left = bool(shard.unheard_s) and self._has_ended_for(_STOP_S)
+            if is_left or self._is_overdue():
                 shard.kill()
             else:
                 shard.stop()
