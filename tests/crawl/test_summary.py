@@ -7,11 +7,12 @@ import pytest
 from crawl.beats import make_beat, make_status
 from rdfspider.crawl.folder import add_seeds
 from rdfspider.crawl.messages import Find, LinksTo
-from rdfspider.crawl.status import Status, Totals, end_shards, sum_beats
+from rdfspider.crawl.status import Status, Totals, Unheard, encode_status, end_shards, sum_beats
 from rdfspider.crawl.summary import (
     clean_text,
     shorten_name,
     warn_of_nothing,
+    warn_of_unheard,
     write_index,
     write_line,
     write_links,
@@ -243,6 +244,14 @@ def test_a_shard_that_says_nothing_is_silent_until_the_crawl_is_over() -> None:
     assert write_shards(ended, 1008.0)[0] == (
         "shard 0     ended, process 77, 120 MB of 8,000 MB (4,000 MB free), 10 pages, 8 s ago"
     )
+
+
+def test_a_shard_that_was_not_heard_since_its_start_is_a_warning_with_its_name() -> None:
+    status = Status(state="running", unheard=(Unheard(1, 1000.0),))
+    assert warn_of_unheard(status, 1075.0) == ["warning     shard 1 has not been heard since it was started, 75 s ago"]
+    assert write_line(status).endswith("  shard 1 not heard yet")
+    assert b'"unheard":[{"shard":1,"since":1000.0}]' in encode_status(status)
+    assert warn_of_unheard(end_shards(status), 1075.0) == []
 
 
 def test_a_line_of_a_place() -> None:

@@ -53,6 +53,7 @@ def write_line(status: Status) -> str:
     index = f"  {write_index(status.index)}" if status.index else ""
     backup = f"  {write_backup(status)}" if write_backup(status) else ""
     held = "".join(f"  shard {beat.shard} {beat.state}: {beat.reason}" for beat in status.shards if beat.reason)
+    held += "".join(f"  shard {unheard.shard} not heard yet" for unheard in status.unheard[:_LATE_SHOWN])
     return "  ".join(parts) + index + backup + mark + held
 
 
@@ -198,6 +199,14 @@ def write_shards(status: Status, now: float) -> list[str]:
         f"{'' if status.is_over else f'CPU {beat.cpu_percent:.0f} %, {beat.connections} connections, '}"
         f"{beat.pages:,} pages, {max(0.0, now - beat.time):.0f} s ago"
         for beat in status.shards
+    ]
+
+
+def warn_of_unheard(status: Status, now: float) -> list[str]:
+    """Warn about shards that were started and have not been heard since, a line each."""
+    return [
+        f"warning     shard {unheard.shard} has not been heard since it was started, {now - unheard.since:,.0f} s ago"
+        for unheard in status.unheard
     ]
 
 
