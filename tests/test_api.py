@@ -216,8 +216,11 @@ def test_a_shard_whose_disk_is_missing_does_not_begin_anew(folder: Path) -> None
         crawl.run()
     check_disk(folder, 0)
     (folder / "shards/000/frontier").rename(folder / "shards/000/elsewhere")
-    with pytest.raises(FileNotFoundError, match="its frontier is missing"):
-        check_disk(folder, 0)
+    for name in ("status.json", "crawl.toml"):
+        with pytest.raises(FileNotFoundError, match="its frontier is missing"):
+            check_disk(folder, 0)
+        # Its life is on record, too.
+        (folder / name).unlink()
 
 
 def test_the_status_says_what_a_command_has_done_when_it_returns(folder: Path) -> None:

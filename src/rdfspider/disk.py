@@ -172,6 +172,19 @@ def find_holder(path: Path) -> str | None:
     return None
 
 
+def is_locked(path: Path) -> bool:
+    """Whether another process holds a POSIX lock on a file, as databases do. Not for one that this process has locked itself: it
+    would lose the lock."""
+    try:
+        with path.open("rb") as file:
+            fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except BlockingIOError:
+        return True
+    return False
+
+
 def open_shared(folder: Path) -> int | None:
     """A descriptor that makes `open_alone` fail for a folder until it is closed; None if the folder is gone or renamed."""
     descriptor = _open_folder(folder)

@@ -43,9 +43,12 @@ PAGES = r"Number(/Pages\s+([\d,]+)/.exec(document.querySelector('#totals').inner
 def test_numbers_move_and_the_crawl_obeys_who_has_the_token(browser: Browser, crawling: Serving) -> None:
     with open_tab(browser) as page:
         page.goto(crawling.locate("/monitor"))
+        page.locator("summary", has_text="Each pair of shards").click()
         before = page.evaluate(PAGES)
         page.wait_for_function(f"before => {PAGES} > before + 3", arg=before)
         expect(page.locator("#charts svg").first).to_be_visible()
+        pairs = page.get_by_role("region", name="Table of links of each pair of shards")
+        expect(pairs.get_by_role("row")).to_have_count(3)
         assert page.get_by_role("button", name="Pause").count() == 0
         page.get_by_role("link", name="show the token").click()
         page.get_by_label("Token").fill(TOKEN)

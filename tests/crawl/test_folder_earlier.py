@@ -80,7 +80,8 @@ def test_it_answers_as_it_did(opened: Path, run: Run, question: tuple[str, ...])
     assert (code, told) == (0, "")
     now, then = read_answer(question, printed), read_answer(question, ANSWERS[question])
     if question == ("status", "--json"):
-        # What shards tell of links, places and backups was not told then.
+        # What shards tell of links, places and backups was not told then, nor which ones are not heard.
+        assert now[0].pop("unheard") == []
         for shard, known in zip(now[0]["shards"], then[0]["shards"], strict=True):
             for name in shard.keys() - known.keys():
                 assert shard.pop(name) in (None, False, 0, "", [], [0, 0])

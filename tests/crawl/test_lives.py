@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from rdfspider.config import Config, CrawlConfig
-from rdfspider.crawl.lives import begin_life, open_frontier
+from rdfspider.crawl.lives import begin_head, begin_life, find_identity, has_run, note_run, open_frontier
 from rdfspider.crawl.messages import Beat
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.frontier.entries import LastHeard, StaleLifeError
@@ -71,3 +71,28 @@ def test_what_was_heard_last_is_kept_and_never_shrinks(tmp_path: Path) -> None:
     older = Beat(0, 7, 0.0, 1, (7, 20), False, numbered=(6, 40))
     assert begin_life(tmp_path, 0, older).heard == LastHeard((7, 30), 6, 50, first.lives + 1)
     assert begin_life(tmp_path, 0).heard == LastHeard((7, 30), 6, 50, first.lives + 2)
+
+
+def test_that_a_shard_has_run_is_known_from_its_lives_alone(tmp_path: Path) -> None:
+    """Also when the status is lost; a life that was begun and never heard is not enough."""
+    begin_life(tmp_path, 0)
+    begin_life(tmp_path, 0)
+    assert not has_run(tmp_path, 0)
+    note_run(tmp_path, 0)
+    assert begin_life(tmp_path, 0).epoch == 3
+    assert has_run(tmp_path, 0)
+    assert not has_run(tmp_path, 1)
+    note_run(tmp_path, 1)
+    assert not (tmp_path / "lives/001.json").exists()
+    begin_life(tmp_path, 1, Beat(1, 7, 0.0, 1, (7, 30), False))
+    assert has_run(tmp_path, 1)
+    open_frontier(tmp_path, 2, CONFIG, DOMAINS).close()
+    assert has_run(tmp_path, 2)
+
+
+def test_the_head_remembers_whose_crawl_it_is(tmp_path: Path) -> None:
+    assert find_identity(tmp_path) == ""
+    (tmp_path / "crawl.toml").write_text('[fixed]\nid = "0123456789abcdef"\n')
+    begin_head(tmp_path, "here")
+    (tmp_path / "crawl.toml").unlink()
+    assert find_identity(tmp_path) == "0123456789abcdef"

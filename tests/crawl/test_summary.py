@@ -7,11 +7,12 @@ import pytest
 from crawl.beats import make_beat, make_status
 from rdfspider.crawl.folder import add_seeds
 from rdfspider.crawl.messages import Find, LinksTo
-from rdfspider.crawl.status import Status, Totals, end_shards, sum_beats
+from rdfspider.crawl.status import Status, Totals, Unheard, encode_status, end_shards, sum_beats
 from rdfspider.crawl.summary import (
     clean_text,
     shorten_name,
     warn_of_nothing,
+    warn_of_unheard,
     write_index,
     write_line,
     write_links,
@@ -245,6 +246,14 @@ def test_a_shard_that_says_nothing_is_silent_until_the_crawl_is_over() -> None:
     )
 
 
+def test_a_shard_that_was_not_heard_since_its_start_is_a_warning_with_its_name() -> None:
+    status = Status(state="running", unheard=(Unheard(1, 1000.0),))
+    assert warn_of_unheard(status, 1075.0) == ["warning     shard 1 has not been heard since it was started, 75 s ago"]
+    assert write_line(status).endswith("  shard 1 not heard yet")
+    assert b'"unheard":[{"shard":1,"since":1000.0}]' in encode_status(status)
+    assert warn_of_unheard(end_shards(status), 1075.0) == []
+
+
 def test_a_line_of_a_place() -> None:
     """By the last beat of one of its shards; shards in the crawl's folder have none."""
     place = {"place": "127.0.0.2=/disk1", "disk_total_bytes": 500_000_000_000, "place_cores": 8, "pages": 30}
@@ -269,10 +278,28 @@ def test_links_between_shards_that_wait_for_long_are_a_warning_with_a_name() -> 
     assert write_links(status) == [
         "links       1,127 sent to other shards, 1,106 received, 1,096 durable",
         "  2 to 5    120 sent, 100 received, 90 durable, the oldest waits for 75 s",
+        "  2 to 1    1,000 sent, 1,000 received, 1,000 durable",
         "  5 to 2    7 sent, 6 received, 6 durable, the oldest waits for 12 s",
         "warning     links of shard 2 for shard 5 have waited for 75 s",
     ]
     assert write_links(STATUS) == []
+
+
+def test_of_many_pairs_of_shards_those_are_told_that_wait() -> None:
+    calm = tuple(LinksTo(shard, 1, 1, 1) for shard in range(1, 20))
+    status = make_status(make_beat(0, links=(*calm, LinksTo(20, 3, 2, 2, 4.0))))
+    assert write_links(status) == [
+        "links       22 sent to other shards, 21 received, 21 durable",
+        "  0 to 20   3 sent, 2 received, 2 durable, the oldest waits for 4 s",
+    ]
+
+
+def test_when_a_crawl_is_over_no_count_of_durable_links_is_told() -> None:
+    status = make_status(make_beat(0, links=(LinksTo(1, 2, 2, 0),)))
+    assert write_links(msgspec.structs.replace(status, state="ended")) == [
+        "links       2 sent to other shards, 2 received",
+        "  0 to 1    2 sent, 2 received",
+    ]
 
 
 def test_a_crawl_without_a_single_page_warns() -> None:

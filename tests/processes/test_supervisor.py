@@ -140,10 +140,11 @@ def test_one_that_gives_no_sign_of_life_any_more_is_killed_once(
         watched = Supervisor("it", children.start, fail, RestartPolicy(first_pause_s=0.0, stuck_s=10.0))
         running = asyncio.create_task(watched.run())
         await until(lambda: watched.pid == 0)
-        # One that has not been heard yet may take as long as it likes to begin.
+        # One that has not been heard yet may take longer to begin.
         now[0] = 100.0
         assert watched.watch(None) == 0.0
-        assert watched.watch("a") == 0.0
+        assert watched.unheard_s == 100.0
+        assert watched.watch("a") == watched.unheard_s == 0.0
         now[0] = 109.0
         assert watched.watch("a") == 9.0
         assert watched.watch("b") == 0.0
@@ -158,6 +159,35 @@ def test_one_that_gives_no_sign_of_life_any_more_is_killed_once(
     assert [record.getMessage() for record in caplog.records].count(
         "it has not been heard for 10 s; it is started again"
     ) == 1
+
+
+def test_one_that_is_never_heard_is_killed_each_time_and_not_given_up(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As one that was stopped before its first sign of life, or is busy before it."""
+    now = [0.0]
+    monkeypatch.setattr(supervisor, "time", SimpleNamespace(monotonic=lambda: now[0]))
+
+    async def story() -> None:
+        children = Children()
+        policy = RestartPolicy(first_pause_s=0.0, max_failures=2, unheard_s=600.0)
+        watched = Supervisor("it", children.start, fail, policy)
+        running = asyncio.create_task(watched.run())
+        for number in range(4):
+            await until(lambda number=number: watched.pid == number)
+            now[0] += 599.0
+            watched.watch(None)
+            assert watched.pid == number
+            now[0] += 2.0
+            watched.watch(None)
+            watched.watch(None)
+        await until(lambda: watched.pid == 4)
+        watched.kill()
+        assert await running
+
+    run(story)
+    told = [record.getMessage() for record in caplog.records]
+    assert told.count("it has not been heard since it was started 600 s ago; it is started again") == 4
 
 
 def test_none_is_started_after_it_was_stopped_and_the_present_one_ends_by_itself() -> None:

@@ -12,6 +12,8 @@ from rdfspider import Crawl
 from rdfspider.archive.log import read_outcomes as read_log
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.archive.segments import kind_of, read_committed, write_committed
+from rdfspider.crawl.folder import identify_crawl
+from rdfspider.places.records import PlaceRecord, write_place
 from web import check_archives, read_outcomes
 
 
@@ -128,6 +130,21 @@ def test_it_says_first_what_it_will_do(sound: Sound, tmp_path: Path) -> None:
     assert "put filling in the place of what is lost, and schedule its pages again" in done.stdout
     assert "nothing was changed" in done.stderr
     assert list_contents(folder) == before
+
+
+def test_a_crawl_whose_settings_are_lost_stays_the_same_crawl(sound: Sound, tmp_path: Path) -> None:
+    """Its backup and its places know it by its identity, which its last run has noted."""
+    folder = copy_crawl(sound.folder, tmp_path)
+    identity = identify_crawl(folder)
+    (folder / "crawl.toml").unlink()
+    mend(folder)
+    assert identify_crawl(folder) == identity
+    # A place knows it as well.
+    (folder / "lives/head.json").unlink()
+    write_place(folder, 1, PlaceRecord("0123456789abcdef", "127.0.0.2", str(tmp_path), "", ""))
+    (folder / "crawl.toml").unlink()
+    assert run_line("doctor", "--yes", "--dir", folder).returncode == 0
+    assert identify_crawl(folder) == "0123456789abcdef"
 
 
 def test_a_frontier_is_not_made_again_by_settings_that_were_lost(sound: Sound, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from rdfspider.backup.manifests import HEAD, name_shard
@@ -14,7 +13,7 @@ from rdfspider.config import Config
 from rdfspider.crawl.folder import RESTORED, frontier_folder, shard_folder
 from rdfspider.crawl.lives import begin_life, lost_before
 from rdfspider.errors import InUseError, UnreadableError
-from rdfspider.places.records import STATE, PlaceRecord, State, write_place
+from rdfspider.places.records import PlaceRecord, mark_state, write_place
 from rdfspider.run.backups import backup_crawl, restore_crawl, restore_shard
 
 
@@ -71,7 +70,7 @@ def test_a_shard_that_a_process_still_uses_is_not_taken_for_one_at_rest(tmp_path
     place, folder = tmp_path / "place", tmp_path / "crawl"
     state = place / "one"
     state.mkdir(parents=True)
-    (state / STATE).write_bytes(msgspec.json.encode(State("c", 0, 1)))
+    mark_state(state, "c", 0, 1)
     shard_folder(folder, 0).mkdir(parents=True)
     write_place(folder, 0, PlaceRecord("c", "127.0.0.1", str(place), "", ""))
     frontier = frontier_folder(state, 0)

@@ -96,8 +96,8 @@ def test_no_other_fault_of_the_look_for_a_successor_ends_a_crawl(
 @pytest.mark.parametrize(
     ("state", "may_overlap", "earliest"),
     [
-        (RunState.RUNNING, False, 90.0 + 15),
-        (RunState.STOPPING, False, 90.0 + 15),
+        (RunState.RUNNING, False, 100.0 + 15),
+        (RunState.STOPPING, False, 100.0 + 15),
         (RunState.RUNNING, True, 100.0 + 15 + 8),
         (RunState.STOPPED, True, 100.0 + 15 + 8),
         (RunState.ENDED, False, 0.0),

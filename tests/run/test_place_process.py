@@ -14,7 +14,7 @@ from rdfspider.config import Config
 from rdfspider.errors import AwayError
 from rdfspider.places.client import AskFrontier, Lengths, PlaceClient, ReadPart, ReadRecord
 from rdfspider.places.keys import CrawlKeys, make_keys
-from rdfspider.places.records import PlaceRecord, State
+from rdfspider.places.records import PlaceRecord, mark_state
 from rdfspider.processes.module_process import start_beside
 from rdfspider.run.runners.local import PlaceOrder
 
@@ -28,7 +28,11 @@ class Desk:
         self.keys: CrawlKeys = make_keys(2)
         warc = folder / "some name" / "shards" / "001" / "warc"
         warc.mkdir(parents=True)
-        (folder / "some name" / "state.json").write_bytes(msgspec.json.encode(State("mine", 1, 3)))
+        # Its tables cannot be read here.
+        frontier = folder / "some name" / "shards" / "001" / "frontier"
+        frontier.mkdir()
+        (frontier / "CURRENT").write_bytes(b"")
+        mark_state(folder / "some name", "mine", 1, 3)
         (warc / FACTS).write_bytes(b"0123456789")
         (warc / PAGES).write_bytes(b"bodies")
         write_committed(warc, {FACTS: 7, PAGES: 6})
@@ -83,7 +87,7 @@ def test_it_says_why_there_is_no_answer(desk: Desk) -> None:
             (ReadPart(1, f"\0{FACTS}", 0, 10), "the question cannot be answered: ValueError"),
             (ReadRecord(1, PAGES, -1), "ends before -1"),
             (AskFrontier(1, "close", ()), "there is no question"),
-            (AskFrontier(1, "find", ("http://a.test/",)), "it has no frontier yet"),
+            (AskFrontier(1, "find", ("http://a.test/",)), "001/frontier"),
         ):
             with pytest.raises(AwayError, match=why):
                 client.ask(request)

@@ -10,7 +10,7 @@ from rdfspider.api import Crawl
 from rdfspider.commands.options import AsJson, Exclude, Folder, Include, SeedsFile
 from rdfspider.crawl.messages import RunState
 from rdfspider.crawl.status import encode_status
-from rdfspider.crawl.summary import write_links, write_place, write_places, write_shards, write_summary
+from rdfspider.crawl.summary import warn_of_unheard, write_links, write_place, write_places, write_shards, write_summary
 from rdfspider.errors import UsageError
 
 filter_app = typer.Typer(
@@ -33,6 +33,7 @@ def status(*, folder: Folder, as_json: AsJson = False) -> None:
             *write_summary(found),
             *write_links(found),
             *write_shards(found, time.time()),
+            *warn_of_unheard(found, time.time()),
             *write_places(found),
             *place,
         ):

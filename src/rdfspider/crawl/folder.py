@@ -121,12 +121,15 @@ def make_folder(folder: Path, shards: int, asked: Mapping[str, Asked]) -> None:
     write_atomically(folder / FILE, write_settings(text, fixed, asked).encode())
 
 
-def restore_settings(folder: Path, lines: Sequence[str], shards: int, suffixes: str, created: datetime) -> int:
-    """Make crawl.toml again from the lines that are left of it; return how many settings they have."""
+def restore_settings(
+    folder: Path, lines: Sequence[str], shards: int, suffixes: str, created: datetime, identity: str = ""
+) -> int:
+    """Make crawl.toml again from the lines that are left of it; return how many settings they have. `identity` is that of the
+    crawl as other files tell it, if they do, in case the lines do not."""
     import tomlkit
 
     kept: dict[str, dict[str, Any]] = {}
-    section, identity = "", _make_identity()
+    section, identity = "", identity if _IDENTITY.fullmatch(identity) else _make_identity()
     for line in lines:
         for name, value in tomllib.loads(line).items():
             if isinstance(value, dict):

@@ -3,8 +3,9 @@ epoch of its own, one higher each time.
 
 A small file for each shard, `lives/007.json` in the crawl's folder, says which epoch was given last, and what was heard of the
 shard since. It is written before the frontier is opened, and lies outside the shard's folder: a folder that is put back to an
-older copy, or lost, never gets an epoch that others know already, and is recognised as what it is. `lives/head.json` is the same
-for the coordinator.
+older copy, or lost, never gets an epoch that others know already, and is recognised as what it is. It also says whether the shard
+has ever run, so that one whose disk is missing does not begin anew, whatever else is lost. `lives/head.json` is the same for the
+coordinator, and has the crawl's identity.
 """
 
 import time
@@ -15,7 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from rdfspider.config import Config
-from rdfspider.crawl.folder import RESTORED, frontier_folder, shard_folder
+from rdfspider.crawl.folder import RESTORED, frontier_folder, identify_crawl, shard_folder
 from rdfspider.crawl.messages import Beat
 from rdfspider.disk import write_atomically
 from rdfspider.domains import Domains
@@ -43,6 +44,10 @@ class _Record(msgspec.Struct, frozen=True, omit_defaults=True):
     heard: LastHeard = NOTHING_HEARD
     home: str = ""
     """Where the head has run."""
+    has_run: bool = False
+    """Whether the shard was ever heard."""
+    crawl: str = ""
+    """The identity of the head's crawl."""
 
 
 class HeadLife(NamedTuple):
@@ -79,9 +84,29 @@ def begin_life(
     if mark.exists():
         heard = heard.merge(lost_before(epoch))
     heard = msgspec.structs.replace(heard, lives=heard.lives + 1)
-    _write(folder, f"{shard:03}", _Record(epoch, heard))
+    is_known = last is not None or (record is not None and record.has_run)
+    _write(folder, f"{shard:03}", _Record(epoch, heard, has_run=is_known))
     mark.unlink(missing_ok=True)
     return Life(epoch, heard)
+
+
+def note_run(folder: Path, shard: int) -> None:
+    """Note that a shard has run, durably. Only while none of its lives begins."""
+    record = _read(folder, f"{shard:03}")
+    if record is not None and not record.has_run:
+        _write(folder, f"{shard:03}", msgspec.structs.replace(record, has_run=True))
+
+
+def has_run(folder: Path, shard: int) -> bool:
+    """Whether a shard has run before, so that it has a state somewhere, as far as its lives tell."""
+    record = _read(folder, f"{shard:03}")
+    return record is not None and (record.has_run or record.heard.generation > NOTHING_HEARD.generation)
+
+
+def find_identity(folder: Path) -> str:
+    """Return the identity of the crawl that has run in a folder, as far as its head's record tells; empty if it does not."""
+    record = _read(folder, _HEAD)
+    return record.crawl if record else ""
 
 
 def begin_head(folder: Path, home: str, claim: Callable[[int], int] = lambda least: least) -> HeadLife:
@@ -90,7 +115,7 @@ def begin_head(folder: Path, home: str, claim: Callable[[int], int] = lambda lea
     is_lost = record is None and (folder / FOLDER).exists()
     least = _find_next(record, is_lost=is_lost)
     epoch = claim(least)
-    _write(folder, _HEAD, _Record(epoch, home=home))
+    _write(folder, _HEAD, _Record(epoch, home=home, crawl=identify_crawl(folder)))
     # A higher epoch than the next one here means that others were given elsewhere since.
     is_elsewhere = is_lost or epoch > least or (record is not None and record.home != home)
     return HeadLife(epoch, is_elsewhere, is_first=record is None and not is_elsewhere)
@@ -108,9 +133,12 @@ def open_frontier(folder: Path, shard: int, config: Config, domains: Domains, *,
     while True:
         life = begin_life(folder, shard, is_refused=is_refused)
         try:
-            return Frontier(at, config, domains, shard, epoch=life.epoch, heard=life.heard)
+            frontier = Frontier(at, config, domains, shard, epoch=life.epoch, heard=life.heard)
         except StaleLifeError:
             is_refused = True
+            continue
+        note_run(folder, shard)
+        return frontier
 
 
 def _find_next(record: _Record | None, *, is_lost: bool) -> int:

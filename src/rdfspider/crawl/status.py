@@ -77,6 +77,14 @@ class Totals(Counts, kw_only=True):
     finds: tuple[Find, ...] = ()
 
 
+class Unheard(Struct, frozen=True):
+    """A shard whose process was started some time ago, and has not been heard since."""
+
+    shard: int
+    since: float
+    """When it was started, in seconds since 1970."""
+
+
 class Status(Struct, frozen=True, kw_only=True):
     """The content of `status.json`. Times are seconds since 1970."""
 
@@ -98,6 +106,8 @@ class Status(Struct, frozen=True, kw_only=True):
     totals: Totals = msgspec.field(default_factory=Totals)
     shards: tuple[Beat, ...] = ()
     """The last beat of each shard that has sent one."""
+    unheard: tuple[Unheard, ...] = ()
+    """Shards that were started a minute ago or earlier, and have not been heard since."""
     index: IndexStatus | None = None
     """The progress of the index; None if there is none."""
 
@@ -230,6 +240,7 @@ def end_shards(status: Status) -> Status:
         status,
         totals=msgspec.structs.replace(status.totals, connections=0, in_flight=0, **_NOTHING_UNDER_WAY),
         shards=tuple(_clear_running(beat, status.state) for beat in status.shards),
+        unheard=(),
     )
 
 

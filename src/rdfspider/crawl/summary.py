@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rdfspider.crawl.budgets import BUDGETS, EndReason
 from rdfspider.crawl.folder import DOCUMENTS, read_first_seed
-from rdfspider.crawl.messages import RunState
+from rdfspider.crawl.messages import LinksTo, RunState
 from rdfspider.crawl.status import GONE, Status, Totals, count_pages, find_late_links, list_places
 from rdfspider.index.status import IndexState, IndexStatus
 from rdfspider.vocabulary.names import shorten_iri
@@ -16,7 +16,7 @@ from rdfspider.vocabulary.names import shorten_iri
 _COUNTS_SHOWN = 8
 _PROBLEMS_SHOWN = 5
 _NAME_CHARS = 60
-_LATE_SHOWN, _WAITING_SHOWN = 5, 10
+_LATE_SHOWN, _WAITING_SHOWN, _PAIRS_SHOWN = 5, 10, 12
 # A URL to paste should fit into a line.
 _URL_CHARS = 100
 # A shard sends a beat every second; after this long without one it is busy, stopped, or being restarted.
@@ -53,6 +53,7 @@ def write_line(status: Status) -> str:
     index = f"  {write_index(status.index)}" if status.index else ""
     backup = f"  {write_backup(status)}" if write_backup(status) else ""
     held = "".join(f"  shard {beat.shard} {beat.state}: {beat.reason}" for beat in status.shards if beat.reason)
+    held += "".join(f"  shard {unheard.shard} not heard yet" for unheard in status.unheard[:_LATE_SHOWN])
     return "  ".join(parts) + index + backup + mark + held
 
 
@@ -166,24 +167,26 @@ def warn_of_links(status: Status) -> list[str]:
 
 
 def write_links(status: Status) -> list[str]:
-    """Describe the links that shards have sent each other in this run: of all pairs that are known, and of those that wait."""
+    """Describe the links that shards have sent each other in this run: of all pairs if they are few, else of those that wait."""
     pairs = [(beat.shard, links) for beat in status.shards for links in beat.links]
-    sent = sum(links.sent for _, links in pairs)
+    sent, received = sum(links.sent for _, links in pairs), sum(links.received for _, links in pairs)
     if not sent:
         return []
-    received, durable = sum(links.received for _, links in pairs), sum(links.durable for _, links in pairs)
-    # What their last copies make durable, shards that have ended are not told.
-    safe = "" if status.is_over else f", {durable:,} durable"
     waiting = sorted((pair for pair in pairs if pair[1].oldest_s), key=lambda pair: -pair[1].oldest_s)
+    shown = pairs if len(pairs) <= _PAIRS_SHOWN else waiting[:_WAITING_SHOWN]
+    # What their last copies make durable, shards that have ended are not told.
+    durable = "" if status.is_over else f", {sum(links.durable for _, links in pairs):,} durable"
     return [
-        f"links       {sent:,} sent to other shards, {received:,} received{safe}",
-        *(
-            f"  {shard} to {links.shard:<4} {links.sent:,} sent, {links.received:,} received, {links.durable:,} durable, "
-            f"the oldest waits for {links.oldest_s:,.0f} s"
-            for shard, links in waiting[:_WAITING_SHOWN]
-        ),
+        f"links       {sent:,} sent to other shards, {received:,} received{durable}",
+        *(_write_pair(shard, links, is_over=status.is_over) for shard, links in shown),
         *(f"warning     {warning}" for warning in warn_of_links(status)),
     ]
+
+
+def _write_pair(shard: int, links: LinksTo, *, is_over: bool) -> str:
+    durable = "" if is_over else f", {links.durable:,} durable"
+    oldest = f", the oldest waits for {links.oldest_s:,.0f} s" if links.oldest_s else ""
+    return f"  {shard} to {links.shard:<4} {links.sent:,} sent, {links.received:,} received{durable}{oldest}"
 
 
 def write_shards(status: Status, now: float) -> list[str]:
@@ -196,6 +199,14 @@ def write_shards(status: Status, now: float) -> list[str]:
         f"{'' if status.is_over else f'CPU {beat.cpu_percent:.0f} %, {beat.connections} connections, '}"
         f"{beat.pages:,} pages, {max(0.0, now - beat.time):.0f} s ago"
         for beat in status.shards
+    ]
+
+
+def warn_of_unheard(status: Status, now: float) -> list[str]:
+    """Warn about shards that were started and have not been heard since, a line each."""
+    return [
+        f"warning     shard {unheard.shard} has not been heard since it was started, {now - unheard.since:,.0f} s ago"
+        for unheard in status.unheard
     ]
 
 

@@ -308,6 +308,12 @@ class FrontierReader:
         return min(found, default=None)
 
 
+def read_generation(folder: Path) -> tuple[int, int]:
+    """Return the last epoch of a frontier that no process uses, and the number of its commits."""
+    with FrontierReader(folder, Config(), 0, tables=("meta",), is_used=False) as reader:
+        return reader.generation
+
+
 def open_reader(folder: Path, config: Config, shard: int, *, is_used: bool = True) -> FrontierReader | None:
     """Open a shard's frontier for reading; None if it does not exist yet."""
     return FrontierReader(folder, config, shard, is_used=is_used) if has_store(folder) else None

@@ -4,7 +4,6 @@ Puts and deletes are invisible until `write`, except through an `Overlay`. A wri
 dies. Another process can read the tables meanwhile (`StoreReader`). This is the only module that imports rocksdict.
 """
 
-import fcntl
 import shutil
 import tempfile
 import time
@@ -29,6 +28,7 @@ from rocksdict import (
     WriteBufferManager,
 )
 
+from rdfspider.disk import is_locked
 from rdfspider.errors import InUseError, UnreadableError
 from rdfspider.frontier.checkpoints import link_tables
 
@@ -375,13 +375,8 @@ def has_store(folder: Path) -> bool:
 def check_at_rest(folder: Path) -> None:
     """Raise InUseError if another process has the tables open to write. Not for a process that has them open itself, as it would
     lose its lock."""
-    try:
-        with (folder / "LOCK").open("r+b") as file:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return
-    except BlockingIOError:
-        raise InUseError(f"{folder} is in use by another process") from None
+    if is_locked(folder / "LOCK"):
+        raise InUseError(f"{folder} is in use by another process")
 
 
 def _open_view(folder: Path, notes: Path, tables: Sequence[str], is_used: bool) -> Rdict:

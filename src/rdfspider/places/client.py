@@ -15,7 +15,7 @@ import zmq
 from rdfspider.disk import find_holder
 from rdfspider.errors import AwayError
 from rdfspider.places.keys import ProcessKeys, load_keys
-from rdfspider.places.records import PlaceRecord, find_state, read_place
+from rdfspider.places.records import Measure, PlaceRecord, find_state, read_place
 
 TIMEOUT_S = 10.0
 """How long a place may take to answer."""
@@ -113,25 +113,26 @@ def describe_place(place: PlaceRecord) -> str:
     return f"{place.host} ({place.folder})"
 
 
-def open_client(folder: Path, shard: int) -> PlaceClient | Path | None:
+def open_client(folder: Path, shard: int, measure: Measure) -> PlaceClient | Path | None:
     """Return what tells of a shard that is in another place: a client while the crawl runs, else the shard's own folder; None
-    if the shard is in the crawl's folder. AwayError if it cannot be reached."""
+    if the shard is in the crawl's folder. AwayError if it cannot be reached. `measure` tells which of two copies
+    is newer."""
     place = read_place(folder, shard)
     if place is None:
         return None
     if find_holder(folder / _LOCK) is not None:
         shards = sum(path.name.isdecimal() for path in (folder / "shards").iterdir())
         return PlaceClient(place, load_keys(folder, shards).of_coordinator())
-    root = find_state(Path(place.folder), place.crawl, shard)
+    root = find_state(Path(place.folder), place.crawl, shard, measure)
     if root is None:
         raise AwayError(f"shard {shard} is away: it is in {describe_place(place)}, and the crawl does not run")
     return root
 
 
-def fetch_record(folder: Path, shard: int, segment: str, offset: int) -> Path | bytes | None:
+def fetch_record(folder: Path, shard: int, segment: str, offset: int, measure: Measure) -> Path | bytes | None:
     """Return a record of a shard that is in another place, still compressed, or the path of its segment if that is here; None
     if the shard is in the crawl's folder."""
-    found = open_client(folder, shard)
+    found = open_client(folder, shard, measure)
     if isinstance(found, PlaceClient):
         with found:
             return found.ask(ReadRecord(shard, segment, offset))

@@ -55,6 +55,8 @@ class RestartPolicy:
     """A child that fails this many times in a row is given up."""
     stuck_s: float = 120.0
     """A child that gives no sign of life for this long is killed. Children give one every second."""
+    unheard_s: float = 600.0
+    """A child that has given none at all is killed after so long; that is not counted as a failure."""
     abandons: bool = False
     """Whether a killed child is given up if its end is not known soon, as its machine may be out of reach. Only for children that
     end by themselves within `stuck_s` of silence."""
@@ -102,6 +104,7 @@ class Supervisor:
         self._is_stuck = False
         self._last_sign: object = None
         self._heard_at = 0.0
+        self._started_at = 0.0
         self._lost: asyncio.Future[int] | None = None
         """Done when the child is abandoned."""
 
@@ -109,6 +112,12 @@ class Supervisor:
     def pid(self) -> int | None:
         """The process id of the child; None while there is none."""
         return self._child.pid if self._child is not None else None
+
+    @property
+    def unheard_s(self) -> float:
+        """For how long the child has run without any sign of life; 0 if it has given one, or there is none."""
+        is_heard = self._child is None or self._last_sign is not None
+        return 0.0 if is_heard else time.monotonic() - self._started_at
 
     async def run(self) -> bool:
         """Keep the child alive until it is over or stopped; False if it was given up."""
@@ -129,7 +138,9 @@ class Supervisor:
             fate = self._judge(Exit(code, has_recovered))
             if fate is Fate.OVER or self._is_stopping:
                 return True
-            failures = failures + 1 if fate is Fate.FAILED else 0
+            # What was killed before it was heard may have been at work.
+            if fate is not Fate.FAILED or not self._is_stuck:
+                failures = failures + 1 if fate is Fate.FAILED else 0
             if failures >= policy.max_failures:
                 return False
             if has_recovered:
@@ -143,15 +154,17 @@ class Supervisor:
     def watch(self, sign: object) -> float:
         """Take the latest sign of life of the current child, any value that differs each time, or None if there is none yet. Must
         be called about every second. Kills a stuck child. Returns for how many seconds the child has been silent."""
-        if self._child is None or (sign is None and self._last_sign is None):
+        if self._child is None:
+            return 0.0
+        if sign is None and self._last_sign is None:
+            if self.unheard_s > self._policy.unheard_s:
+                self._kill_stuck(self._child, f"since it was started {self._policy.unheard_s:g} s ago")
             return 0.0
         if sign is not None and sign != self._last_sign:
             self._last_sign, self._heard_at = sign, time.monotonic()
         silent_s = time.monotonic() - self._heard_at
-        if silent_s > self._policy.stuck_s and not self._is_stuck:
-            _log.warning("%s has not been heard for %g s; it is started again", self._name, self._policy.stuck_s)
-            self._is_stuck = True
-            self._kill(self._child)
+        if silent_s > self._policy.stuck_s:
+            self._kill_stuck(self._child, f"for {self._policy.stuck_s:g} s")
         return silent_s
 
     def stop(self) -> None:
@@ -178,11 +191,18 @@ class Supervisor:
                 self._kill(self._child)
             await asyncio.sleep(_POLL_S)
 
+    def _kill_stuck(self, child: SupervisedChild, silence: str) -> None:
+        if not self._is_stuck:
+            _log.warning("%s has not been heard %s; it is started again", self._name, silence)
+            self._is_stuck = True
+            self._kill(child)
+
     async def _run_child(self) -> int:
         self._is_stuck = False
         self._last_sign = None
         self._lost = asyncio.get_running_loop().create_future()
         self._child = await self._start()
+        self._started_at = time.monotonic()
         try:
             if self._is_killed:
                 self._kill(self._child)

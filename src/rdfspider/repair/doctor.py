@@ -29,7 +29,7 @@ from rdfspider.crawl.folder import (
     restore_settings,
     shard_folder,
 )
-from rdfspider.crawl.lives import open_frontier
+from rdfspider.crawl.lives import find_identity, open_frontier
 from rdfspider.crawl.messages import Beat, RunState
 from rdfspider.crawl.settings import FILE
 from rdfspider.crawl.status import FILE as STATUS
@@ -40,6 +40,7 @@ from rdfspider.errors import UnreadableError, UsageError
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.store import is_disk_error, is_made
 from rdfspider.index.layout import IndexPaths
+from rdfspider.places.records import read_place
 from rdfspider.repair.findings import KINDS, Finding
 from rdfspider.repair.folder_checks import hash_suffixes, load_settings, read_lines_left
 from rdfspider.repair.frontier_restoration import restore_frontier
@@ -126,8 +127,16 @@ def _mend_folder(folder: Path, codes: set[str], aside: SetAside, tell: Callable[
         left = read_lines_left(folder / FILE)
         made = _find_oldest(folder)
         aside.keep(folder / FILE)
-        kept = restore_settings(folder, left, len(list_shards(folder)), hash_suffixes(folder), made)
+        kept = restore_settings(
+            folder, left, len(list_shards(folder)), hash_suffixes(folder), made, _find_identity(folder)
+        )
         tell(f"{FILE}: made again with {kept} of the settings that were in it; look through it before you crawl")
+
+
+def _find_identity(folder: Path) -> str:
+    """Whose crawl it is, as its shards in places or its last run tell: its backup and its places know it by that."""
+    places = (read_place(folder, number) for number in list_shards(folder))
+    return next((place.crawl for place in places if place is not None), "") or find_identity(folder)
 
 
 def _find_oldest(folder: Path) -> datetime:

@@ -47,7 +47,7 @@ from rdfspider.crawl.settings import FILE, FIXED, Asked, ask_flags, read_file
 from rdfspider.crawl.status import FILE as STATUS
 from rdfspider.disk import sync_folder, write_atomically
 from rdfspider.errors import AwayError, UnreadableError, UsageError
-from rdfspider.frontier.reader import FrontierReader
+from rdfspider.frontier.reader import FrontierReader, read_generation
 from rdfspider.frontier.store import check_at_rest, has_store
 from rdfspider.places.client import describe_place
 from rdfspider.places.records import find_state, read_place
@@ -136,7 +136,7 @@ def _find_root(folder: Path, number: int) -> Path:
     place = read_place(folder, number)
     if place is None:
         return folder
-    root = find_state(Path(place.folder), place.crawl, number)
+    root = find_state(Path(place.folder), place.crawl, number, read_generation)
     if root is None:
         raise AwayError(f"shard {number} is away: it is in {describe_place(place)}")
     # The lock of the crawl's folder says nothing of processes in places.

@@ -20,6 +20,7 @@ import msgspec
 from rdfspider.archive.writer import Written
 from rdfspider.config import Config
 from rdfspider.crawl.folder import advise_doctor, frontier_folder
+from rdfspider.crawl.lives import has_run
 from rdfspider.crawl.status import read_status
 from rdfspider.discover.scope import Router, Scope, load_scope_additions, stage_scope_addition
 from rdfspider.frontier.entries import PageFacts
@@ -343,7 +344,8 @@ def count_body_bytes(finished: Finished) -> int:
 def check_disk(folder: Path, number: int) -> None:
     """Raise FileNotFoundError if a shard that has run before has no frontier: no new one may replace one on a missing disk."""
     frontier = frontier_folder(folder, number)
-    if not frontier.is_dir() and any(beat.shard == number for beat in read_status(folder).shards):
+    is_known = has_run(folder, number) or any(beat.shard == number for beat in read_status(folder).shards)
+    if not frontier.is_dir() and is_known:
         advice = (
             f"its frontier is missing: mount its disk, or {advise_doctor(folder)}; with run.replace_lost it begins anew"
         )

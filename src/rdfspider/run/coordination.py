@@ -20,7 +20,7 @@ from rdfspider.config import Config
 from rdfspider.crawl.budgets import SIGNAL_REASONS, EndReason
 from rdfspider.crawl.folder import CONTROL, DOCUMENTS, advise_doctor, frontier_folder, make_change, read_seeds
 from rdfspider.crawl.history import Recorder
-from rdfspider.crawl.lives import begin_life
+from rdfspider.crawl.lives import begin_life, has_run
 from rdfspider.crawl.messages import Command, CommandAnswer, CommandName, RunState
 from rdfspider.crawl.status import Status, end_shards, forget_run, read_status
 from rdfspider.disk import write_atomically
@@ -39,6 +39,7 @@ from rdfspider.run.peers.messages import Control, ControlCommand
 from rdfspider.run.run_status import RunStatus
 from rdfspider.run.runners.local import make_local_runner, remove_old_sockets
 from rdfspider.run.runners.runner import Runner, ShardExit, ShardOrder
+from rdfspider.run.shard_watch import ShardWatch
 from rdfspider.run.shipping import ship_head
 
 _log = logging.getLogger(__name__)
@@ -57,6 +58,8 @@ _LAST_SHIPMENT_S = 60.0
 _STOPPED_SHIPMENT_S = 1.0
 # For shards that die before their first message.
 _RESTARTS = RestartPolicy()
+# How long the restoration of a shard may take before it is begun again, which goes on where it was.
+_RESTORING_S = 6 * 3600.0
 
 
 def run_crawl(
@@ -80,10 +83,12 @@ def run_crawl(
 def _adapt_restarts(lease_s: float, config: Config) -> RestartPolicy:
     """Where shards have leases, one that is silent for its term and the longest pause between two requests to a host asks nobody
     any more, whether it can be reached or not. Hosts that its successor knows get their full pause from it."""
+    # With a backup, it may be restoring its state for long before it can be heard.
+    policy = replace(_RESTARTS, unheard_s=max(_RESTORING_S, _RESTARTS.unheard_s)) if config.backup.url else _RESTARTS
     if not lease_s:
-        return _RESTARTS
+        return policy
     pace_s = max(config.frontier.delay_s, config.frontier.ip_delay_s)
-    return replace(_RESTARTS, stuck_s=lease_s + pace_s, abandons=True)
+    return replace(policy, stuck_s=lease_s + pace_s, abandons=True)
 
 
 class _Coordination:
@@ -118,6 +123,7 @@ class _Coordination:
         self._shards = [self._make_supervisor(number) for number in range(config.crawl.shards)]
         self._started_shards: set[int] = set()
         """Shards that have been started in this run."""
+        self._watch = ShardWatch(folder, self._coordinator, self._shards)
         self._refused: set[int] = set()
         """Shards whose frontier has refused the epoch that was given last."""
         self._mirror: Mirror | None = None
@@ -212,19 +218,22 @@ class _Coordination:
         is_refused, url = number in self._refused, self._config.backup.url
         claim = partial(claim_epoch, url, number) if url else (lambda least: least)
         # A store may take long to answer.
+        is_known = last is not None or await asyncio.to_thread(has_run, self._folder, number)
         life = await asyncio.to_thread(
             partial(begin_life, self._folder, number, last, is_refused=is_refused, claim=claim)
         )
         self._refused.discard(number)
         self._coordinator.note_start(number, life.epoch)
         addresses = self._runner.addresses._replace(coordinator=self._hub.shard_address)
-        order = ShardOrder(number, self._folder, addresses, self._config, is_again, *life, has_run=last is not None)
+        order = ShardOrder(number, self._folder, addresses, self._config, is_again, *life, has_run=is_known)
         return await self._runner.start(order)
 
     def _judge_exit(self, number: int, ended: Exit) -> Fate:
         """Decide what follows from the end of a shard: it has failed if it never reported to the coordinator. An error that a
         user must repair ends the crawl."""
         has_arrived = number in self._coordinator.present
+        if has_arrived:
+            self._watch.note_run(number)
         self._coordinator.note_exit(number)
         if self._coordinator.ended:
             return Fate.OVER
@@ -318,7 +327,7 @@ class _Coordination:
             self._hub.send(self._coordinator.tick())
             self._hub.tick()
             self._stop_supervisors()
-            self._watch_shards()
+            self._watch.look()
             self._runner.tend()
             self._copies.look()
             if self._index is not None:
@@ -328,12 +337,6 @@ class _Coordination:
             self._history.record(status)
             self._on_progress(status)
             await asyncio.sleep(_TICK_S)
-
-    def _watch_shards(self) -> None:
-        """Give each supervisor the last beat of its shard as a sign of life; it kills a shard that is stuck."""
-        for shard, supervisor in enumerate(self._shards):
-            beat = self._coordinator.beats.get(shard)
-            supervisor.watch(beat.time if beat is not None and beat.pid == supervisor.pid else None)
 
     def _end_without_ticks(self, ticks: asyncio.Task[None]) -> None:
         """End the crawl if the ticks fail, for example by an error in `on_progress`: the time limit depends on them."""
@@ -361,12 +364,13 @@ class _Coordination:
 
     def _stop_supervisors(self) -> None:
         """Restart no shard once the crawl is over. Running ones end by themselves; after a stop, one that does not is killed,
-        which loses nothing."""
+        which loses nothing, and so is one that was started and has not been heard."""
         if not self._coordinator.ended:
             return
         self._ended_at = self._ended_at or time.monotonic()
         for shard in self._shards:
-            if self._is_overdue():
+            is_left = bool(shard.unheard_s) and self._has_ended_for(_STOP_S)
+            if is_left or self._is_overdue():
                 shard.kill()
             else:
                 shard.stop()
@@ -377,4 +381,4 @@ class _Coordination:
 
     def _make_status(self) -> Status:
         ended_by = SIGNAL_REASONS[self._taken[0]] if self._taken else None
-        return self._status.make(self._config.crawl, ended_by, self._error)
+        return self._status.make(self._config.crawl, ended_by, self._error, self._watch.unheard)

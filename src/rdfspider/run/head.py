@@ -48,10 +48,10 @@ def find_earliest_start(
         return claimed + _HANDOVER_S + lease_s
     if is_first and not previous.updated:
         return 0.0
-    # The status of a run that was killed says what it said last, if this process holds the folder's lock.
-    if previous.is_over and previous.state not in (RunState.DIED, RunState.UNKNOWN):
-        return 0.0
-    return min(previous.updated or claimed, claimed) + lease_s
+    # The status of a run that was killed says what it said last, if this process holds the folder's lock: when it answered its
+    # shards last, nothing says.
+    is_over = previous.is_over and previous.state not in (RunState.DIED, RunState.UNKNOWN)
+    return 0.0 if is_over else claimed + lease_s
 
 
 async def watch_successor(url: str, epoch: int, look_s: float = _LOOK_S) -> None:

@@ -24,12 +24,12 @@ from rdfspider.backup.shipment import read_range
 from rdfspider.crawl.folder import frontier_folder, shard_folder
 from rdfspider.crawl.reports.remote_frontiers import METHODS
 from rdfspider.errors import UsageError
-from rdfspider.frontier.reader import FrontierReader, open_reader
+from rdfspider.frontier.reader import FrontierReader, open_reader, read_generation
 from rdfspider.places.client import AskFrontier, Lengths, ReadPart, ReadRecord, Reply, Request
 from rdfspider.places.records import find_state
 from rdfspider.processes.module_process import begin_module_process
 from rdfspider.run.peers.gatekeeper import Gatekeeper
-from rdfspider.run.peers.sockets import COORDINATOR_DOMAIN, LoopSocket, find_address, open_desk
+from rdfspider.run.peers.sockets import COORDINATOR_DOMAIN, LoopSocket, find_address, is_complete, open_desk, open_port
 from rdfspider.run.runners.local import PlaceOrder
 
 _log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ class _Place:
 
     def answer(self, request: Request) -> bytes:
         """Return the answer to a request; a UsageError says why there is none."""
-        root = find_state(self._order.folder, self._order.crawl, request.shard)
+        root = find_state(self._order.folder, self._order.crawl, request.shard, read_generation)
         if root is None:
             raise UsageError("it has no state there")
         warc = shard_folder(root, request.shard) / "warc"
@@ -93,7 +93,11 @@ def main() -> None:
     order: PlaceOrder = pickle.load(sys.stdin.buffer)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     os.nice(_NICE)
-    asyncio.run(_serve(order))
+    try:
+        asyncio.run(_serve(order))
+    except zmq.ZMQError as error:
+        _log.warning("nobody can answer for the place %s at %s: %s", order.folder, order.address, error.strerror)
+        sys.exit(1)
 
 
 def _leave_with_parent() -> None:
@@ -101,11 +105,21 @@ def _leave_with_parent() -> None:
     os._exit(0)
 
 
+def _listen(context: "zmq.Context[zmq.Socket[bytes]]", order: PlaceOrder) -> "zmq.Socket[bytes]":
+    """Open the socket for questions. Another process may have taken the port of an earlier life; then it is another one."""
+    try:
+        return open_desk(context, order.address, order.keys)
+    except zmq.ZMQError as error:
+        if error.errno != zmq.EADDRINUSE or not is_complete(order.address):
+            raise
+        return open_desk(context, open_port(order.address), order.keys)
+
+
 async def _serve(order: PlaceOrder) -> None:
     context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
     place = _Place(order)
     Gatekeeper(context, {COORDINATOR_DOMAIN: {order.keys.coordinator: "coordinator"}})
-    socket = open_desk(context, order.address, order.keys)
+    socket = _listen(context, order)
 
     def read(frames: list[bytes]) -> None:
         try:

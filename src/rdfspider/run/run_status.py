@@ -9,7 +9,7 @@ import msgspec
 from rdfspider.config import CrawlConfig
 from rdfspider.crawl.budgets import EndReason, list_limits
 from rdfspider.crawl.messages import RunState
-from rdfspider.crawl.status import Speed, Status, forget_run, strip_beat, sum_beats, write_status
+from rdfspider.crawl.status import Speed, Status, Unheard, forget_run, strip_beat, sum_beats, write_status
 from rdfspider.run.index_watch import IndexWatch
 from rdfspider.run.peers.coordinator import Coordinator
 
@@ -59,12 +59,18 @@ class RunStatus:
         else:
             self._is_written = True
 
-    def make(self, crawl: CrawlConfig, ended_by: EndReason | None = None, error: str = "") -> Status:
+    def make(
+        self,
+        crawl: CrawlConfig,
+        ended_by: EndReason | None = None,
+        error: str = "",
+        unheard: tuple[Unheard, ...] = (),
+    ) -> Status:
         """Make the present status. `ended_by` is a reason that goes before the coordinator's, as of a signal."""
         beats = self._coordinator.beats
         # Until a shard sends a beat, that of the previous run stands in for it.
-        unheard = [beat for beat in self._previous if beat.shard not in beats]
-        known = sorted((*beats.values(), *unheard), key=lambda beat: beat.shard)
+        earlier = [beat for beat in self._previous if beat.shard not in beats]
+        known = sorted((*beats.values(), *earlier), key=lambda beat: beat.shard)
         totals = sum_beats(known)
         pages_s, bytes_s = self._speed.measure(time.monotonic(), totals)
         state, reason = self._coordinator.state, ""
@@ -85,5 +91,6 @@ class RunStatus:
             limits=list_limits(crawl),
             totals=totals,
             shards=tuple(map(strip_beat, known)),
+            unheard=unheard,
             index=self._index.status if self._index else None,
         )

@@ -18,6 +18,7 @@ from rdfspider.crawl.folder import frontier_folder, load_domains
 from rdfspider.errors import InUseError, UsageError
 from rdfspider.frontier.entries import StaleLifeError
 from rdfspider.frontier.store import is_damage, is_disk_error
+from rdfspider.places.records import mark_state
 from rdfspider.processes.module_process import begin_module_process, calm_collector
 from rdfspider.run.backups import forget_restored, recover_shard
 from rdfspider.run.commits import check_disk
@@ -132,7 +133,7 @@ async def _run(order: ShardOrder) -> None:
 def _enter_place(order: ShardOrder, parcel: Parcel) -> ShardOrder:
     """Return the order for a shard whose folder looks like the crawl's."""
     must_find = order.has_run and not order.config.run.replace_lost and not order.config.backup.url
-    root = enter_place(order.folder, parcel, order.number, order.epoch, must_find=must_find)
+    root = enter_place(order.folder, parcel, order.number, must_find=must_find)
     return order._replace(folder=root, config=unpack_files(root, parcel, order.config))
 
 
@@ -151,6 +152,9 @@ async def _open_and_run(order: ShardOrder) -> None:
         # A shard whose parent was killed still holds it, and ends soon.
         raise BlockingIOError(errno.EAGAIN, str(error)) from error
     forget_restored(order)
+    if order.parcel is not None:
+        # Before anything is fetched: from now on, this is the newest state.
+        mark_state(order.folder, order.parcel.crawl, order.number, order.epoch)
     calm_collector()
     # From here on, the coordinator client watches the parent.
     _leave_without_parent(order)

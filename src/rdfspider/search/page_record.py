@@ -160,7 +160,7 @@ def _fetch_elsewhere(payload: Payload) -> AbstractContextManager[Payload] | None
         return None
     folder, number, segment = shard.parent.parent, int(shard.name), payload.path.name
     try:
-        found = fetch_record(folder, number, segment, payload.offset)
+        found = fetch_record(folder, number, segment, payload.offset, _read_generation)
         if isinstance(found, Path) and not found.exists():
             raise AwayError(f"{found} is missing")
     except AwayError as error:
@@ -168,6 +168,13 @@ def _fetch_elsewhere(payload: Payload) -> AbstractContextManager[Payload] | None
     if isinstance(found, bytes):
         return _lend_file(found)
     return nullcontext(Payload(found, payload.offset)) if found is not None else None
+
+
+def _read_generation(frontier: Path) -> tuple[int, int]:
+    # Imported here, because hardly ever there are copies of a shard in its place, and this needs the database.
+    from rdfspider.frontier.reader import read_generation
+
+    return read_generation(frontier)
 
 
 def _fetch_copy(folder: Path, shard: int, segment: str, offset: int, error: AwayError) -> bytes:

@@ -42,6 +42,26 @@ def test_what_was_no_page_can_be_used_again_and_what_is_free_goes_back() -> None
     assert pool.reserved == 1
 
 
+def test_with_another_coordinator_the_limit_stays_exact() -> None:
+    asked: list[int] = []
+    pool = PermitPool(True, asked.append, lambda count: None)
+    assert not pool.has_one()
+    pool.receive(5)
+    for _ in range(4):
+        pool.reserve()
+    pool.spend(1)
+    pool.begin_again()
+    book = PermitBook(8, 1)
+    book.arrive(0, 1 + pool.reserved)
+    assert not pool.has_one(), "a permit of the coordinator before"
+    assert len(asked) == 2
+    given = 0
+    while book.rest:
+        book.want(0, asked[-1])
+        given += book.give_out()[0]
+    assert given == 8 - 1 - 3
+
+
 def test_nothing_is_given_before_all_shards_have_said_what_they_have() -> None:
     book = PermitBook(100, 2)
     book.arrive(0, 10)

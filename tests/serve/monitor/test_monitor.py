@@ -16,7 +16,7 @@ import pytest
 from indexed import index_pages
 from rdfspider import Crawl, HostEntry
 from rdfspider.crawl.messages import Beat, LinksTo, RunState
-from rdfspider.crawl.status import Status
+from rdfspider.crawl.status import Status, Unheard
 from rdfspider.serve.limits import MAX_WATCHERS
 from rdfspider.serve.monitor import sections
 from rdfspider.serve.monitor.sections import SILENT_S, find_rows, find_warnings
@@ -154,6 +154,10 @@ def test_links_that_wait_for_long_are_a_warning() -> None:
     sample = MonitorSample(1000.0, Status(state=RunState.RUNNING, shards=(late,)), Machine())
     rows = find_rows(sample)
     assert find_warnings(sample, rows) == ["Links of shard 2 for shard 5 have waited for more than a minute."]
+    unheard = Status(state=RunState.RUNNING, unheard=(Unheard(7, 900.0),))
+    assert find_warnings(MonitorSample(1000.0, unheard, Machine()), []) == [
+        "Shard 7 has not been heard since it was started, more than a minute ago."
+    ]
     assert (rows[0].sent, rows[0].received, rows[0].durable) == (18, 13, 13)
     assert [links.shard for links in rows[0].waiting] == [5, 6]
 

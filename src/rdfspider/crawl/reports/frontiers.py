@@ -14,7 +14,7 @@ from rdfspider.crawl.reports.remote_frontiers import RemoteFrontier
 from rdfspider.errors import UnreadableError, UsageError
 from rdfspider.frontier.entries import HostEntry, UrlEntry
 from rdfspider.frontier.keys import UrlIds
-from rdfspider.frontier.reader import ORDERS, FrontierReader, open_reader
+from rdfspider.frontier.reader import ORDERS, FrontierReader, open_reader, read_generation
 from rdfspider.places.client import PlaceClient, open_client
 
 SORTS = (*ORDERS, "wait")
@@ -50,7 +50,7 @@ class Frontiers:
         """Return the reader of a shard's frontier; None if the shard has none yet. AwayError if it is in another place, and
         that cannot be reached."""
         if shard not in self._readers:
-            place = open_client(self.folder, shard)
+            place = open_client(self.folder, shard, read_generation)
             if isinstance(place, PlaceClient):
                 self._readers[shard] = remote = RemoteFrontier(place, shard)
                 self._open.callback(remote.close)

@@ -231,7 +231,7 @@ class Coordinator:
         self._epochs[shard] = arrival.epoch
         self._quiet.discard(shard)
         self._pages[shard], self._body_bytes[shard] = arrival.pages, arrival.body_bytes
-        self._permits.arrive(shard, arrival.pages)
+        self._permits.arrive(shard, arrival.pages + arrival.reserved)
         outgoing = self._note_address(arrival)
         if self.is_paused:
             outgoing.append((shard, Control(ControlCommand.PAUSE)))

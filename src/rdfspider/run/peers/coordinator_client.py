@@ -137,6 +137,7 @@ class CoordinatorClient:
                 counts.fetched_bytes,
                 self._scope,
                 self._own_address,
+                self.permits.reserved,
             )
         )
 
@@ -196,6 +197,7 @@ class CoordinatorClient:
             # Another coordinator, which knows nothing yet.
             self._line = Line()
             self._epoch = batch.epoch
+            self.permits.begin_again()
             self._arrive()
         self._epoch = batch.epoch
         parcel = Parcel(batch.number, batch.received, batch.has_gap, batch.messages)

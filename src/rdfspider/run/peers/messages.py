@@ -105,7 +105,7 @@ class MessageBatch(Struct, frozen=True, array_like=True):
 
 
 class Arrival(Struct, frozen=True, tag=1):
-    """A shard's first message to the coordinator in each epoch."""
+    """A shard's first message to a coordinator in each epoch."""
 
     shard: int
     epoch: int
@@ -117,6 +117,8 @@ class Arrival(Struct, frozen=True, tag=1):
     """The URLs by which the shard has widened the scope beyond the seeds."""
     address: str = ""
     """Where its peers reach it; empty if they know it from their orders."""
+    reserved: int = 0
+    """Permits of pages that are under way: some, where a shard meets another coordinator than the one that gave them."""
 
 
 class PermitsWanted(Struct, frozen=True, tag=3):

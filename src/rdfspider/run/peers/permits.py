@@ -56,6 +56,10 @@ class PermitPool:
         self._has_asked = False
         self._free += count
 
+    def begin_again(self) -> None:
+        """Forget the free permits, and what was asked for: another coordinator knows nothing of them."""
+        self._free, self._has_asked = 0, False
+
     def return_free(self) -> None:
         """Return the free permits to the coordinator."""
         free, self._free = self._free, 0
@@ -80,7 +84,7 @@ class PermitBook:
         return self._limit - sum(self._ceilings.values())
 
     def arrive(self, shard: int, pages: int) -> None:
-        """Register a shard with its committed pages; permits of its earlier epoch are void."""
+        """Register a shard with the pages that it has committed or under way; other permits of its earlier epoch are void."""
         self._ceilings[shard] = pages
         self._wanting.pop(shard, None)
 

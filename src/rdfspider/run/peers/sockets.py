@@ -148,7 +148,11 @@ def open_desk(
 ) -> "zmq.Socket[bytes]":
     """Open the socket at which a place is asked; it admits the coordinator's key alone."""
     socket = context.socket(zmq.ROUTER)
-    _listen(socket, endpoint, keys, COORDINATOR_DOMAIN)
+    try:
+        _listen(socket, endpoint, keys, COORDINATOR_DOMAIN)
+    except zmq.ZMQError:
+        socket.close(0)
+        raise
     return socket
 
 
@@ -160,6 +164,11 @@ def find_address(socket: "zmq.Socket[bytes]") -> str:
 def name_endpoint(host: str) -> str:
     """Return the endpoint for any free port of an address, of which one of IPv6 may be in brackets or not."""
     return f"{TCP}[{host}]{ANY_PORT}" if ":" in host and not host.startswith("[") else f"{TCP}{host}{ANY_PORT}"
+
+
+def open_port(address: str) -> str:
+    """Return the endpoint for any free port where an address is."""
+    return f"{address.rpartition(':')[0]}{ANY_PORT}"
 
 
 def check_endpoint(endpoint: str) -> None:

@@ -5,6 +5,7 @@ of its own, with TCP and keys, as if it were on another machine; that is for sev
 """
 
 import asyncio
+import logging
 import os
 import pickle
 import select
@@ -12,6 +13,7 @@ import shutil
 import socket
 import tempfile
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -29,9 +31,13 @@ from rdfspider.run.peers.sockets import AddressBook, check_endpoint, name_endpoi
 from rdfspider.run.runners.places import Place, pack_files, read_places
 from rdfspider.run.runners.runner import ShardOrder
 
+_log = logging.getLogger(__name__)
+
 _PREFIX = "rdfspider-"
 # How long the process that answers for a place may take to start.
 _DESK_S = 60.0
+# How long to wait from one start of it to the next, if it dies, and after which life the waiting begins from the first again.
+_FIRST_PAUSE_S, _MAX_PAUSE_S, _SETTLED_S = 1.0, 30.0, 60.0
 _SCHEME = "ipc://"
 # The system allows about 107 bytes for the path of a socket, including its name in the folder.
 _MAX_FOLDER_BYTES = 80
@@ -54,6 +60,11 @@ class LocalRunner:
         self._desks: dict[Place, _Desk] = {}
         self._turn = threading.Lock()
         """Held while one is started: the shards of a place are started at the same time."""
+        self._noted: dict[int, _Noted] = {}
+        self._moved: set[Place] = set()
+        """Places whose process listens at another address than is written."""
+        self._noting = threading.Lock()
+        """Held while it is written where shards are."""
         self._places = places
         self.has_places = bool(places)
         self.keys = keys
@@ -90,8 +101,19 @@ class LocalRunner:
 
     def tend(self) -> None:
         """Start the processes again that answer for places and have died."""
-        for desk in list(self._desks.values()):
-            desk.tend()
+        for place, desk in list(self._desks.items()):
+            if desk.tend():
+                self._moved.add(place)
+        if self._moved:
+            with self._noting:
+                try:
+                    for number, noted in self._noted.items():
+                        if noted.place in self._moved:
+                            self._write_place(number)
+                except OSError as error:
+                    _log.debug("it cannot be written where places listen now: %s", error)
+                else:
+                    self._moved.clear()
 
     def close(self) -> None:
         """Remove the sockets, and end the processes that answer for places."""
@@ -107,34 +129,69 @@ class LocalRunner:
                 keys = self.keys.of_shard(order.number)
                 endpoint = name_endpoint(place.host)
                 self._desks[place] = _Desk(PlaceOrder(place.folder, crawl, order.config, keys, endpoint))
-            desk = self._desks[place]
-        backup = order.config.backup.url
-        record = PlaceRecord(crawl, place.host, str(place.folder), desk.address, desk.key, backup)
-        write_place(order.folder, order.number, record)
+        with self._noting:
+            self._noted[order.number] = _Noted(place, order.folder, crawl, order.config.backup.url)
+            self._write_place(order.number)
+
+    def _write_place(self, number: int) -> None:
+        """Write where a shard is, and where the process listens that answers for it."""
+        place, folder, crawl, backup = self._noted[number]
+        desk = self._desks[place]
+        write_place(folder, number, PlaceRecord(crawl, place.host, str(place.folder), desk.address, desk.key, backup))
+
+
+class _Noted(NamedTuple):
+    """What is written of where a shard is, beside what its place's process tells."""
+
+    place: Place
+    folder: Path
+    """The crawl's."""
+    crawl: str
+    backup: str
 
 
 class _Desk:
-    """The process that answers for a place. It listens at the same address when it is started again."""
+    """The process that answers for a place. When it is started again, it listens at the same address, if that is still free."""
 
     def __init__(self, order: "PlaceOrder") -> None:
         self._order = order
         self.key = order.keys.own.public.decode()
-        self._process = start_beside("rdfspider.run.place_process", pickle.dumps(order))
-        self.address = self._read_address()
+        self.address = ""
+        """Where it listens; empty while it has never told."""
+        self._pause_s = _FIRST_PAUSE_S
+        self._start()
+        self._hear_address(_DESK_S)
 
-    def _read_address(self) -> str:
-        """The address in full; empty if the process does not tell it in time."""
+    def tend(self) -> bool:
+        """Start the process again if it has died, after longer and longer pauses; called every second. Whether it listens at
+        another address now."""
+        now = time.monotonic()
+        if self._process.poll() is not None:
+            if now < self._started + self._pause_s:
+                return False
+            is_settled = now > self._started + _SETTLED_S
+            self._pause_s = _FIRST_PAUSE_S if is_settled else min(2 * self._pause_s, _MAX_PAUSE_S)
+            self._reap()
+            self._start()
+        return not self._has_told and self._hear_address(0.0)
+
+    def _start(self) -> None:
+        order = self._order._replace(address=self.address or self._order.address)
+        self._process = start_beside("rdfspider.run.place_process", pickle.dumps(order))
+        self._started = time.monotonic()
+        self._has_told = False
+
+    def _hear_address(self, patience_s: float) -> bool:
+        """Read the address in full, which is the first line, if it is told in time. Whether it is another one."""
         stdout = self._process.stdout
         assert stdout is not None
-        is_told, _, _ = select.select([stdout], [], [], _DESK_S)
-        return stdout.readline().decode().strip() if is_told else ""
-
-    def tend(self) -> None:
-        if self._process.poll() is not None:
-            self._reap()
-            order = pickle.dumps(self._order._replace(address=self.address or self._order.address))
-            self._process = start_beside("rdfspider.run.place_process", order)
-            self.address = self.address or self._read_address()
+        if not select.select([stdout], [], [], patience_s)[0]:
+            return False
+        before, told = self.address, stdout.readline().decode().strip()
+        # One that dies has told nothing.
+        self._has_told = True
+        self.address = told or before
+        return self.address != before
 
     def close(self) -> None:
         self._process.kill()

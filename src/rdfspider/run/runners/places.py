@@ -6,18 +6,19 @@ with messages. In its place, the shard finds the newest state of itself by a fil
 """
 
 import errno
+import itertools
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
-
-import msgspec
 
 from rdfspider.config import Config
 from rdfspider.crawl.folder import DOCUMENTS, SEEDS, SUFFIXES, identify_crawl
 from rdfspider.disk import write_atomically
 from rdfspider.errors import UsageError
+from rdfspider.frontier.reader import read_generation
 from rdfspider.linked_documents import FolderDocuments
-from rdfspider.places.records import STATE, State, find_state
+from rdfspider.places.records import claim_folder, find_state
 
 _GIVEN = "given-documents"
 # Documents that a user gives are some files; a whole mirror of the web does not travel with an order.
@@ -83,17 +84,22 @@ def unpack_files(root: Path, parcel: Parcel, config: Config) -> Config:
     return replace(config, extract=replace(config.extract, documents=given))
 
 
-def enter_place(place: Path, parcel: Parcel, number: int, epoch: int, *, must_find: bool) -> Path:
-    """Return the folder of a shard in a place, and mark it as its own. FileNotFoundError if it `must_find` its state there,
-    as it has run before, and there is none."""
-    root = find_state(place, parcel.crawl, number)
+def enter_place(place: Path, parcel: Parcel, number: int, *, must_find: bool) -> Path:
+    """Return the folder of a shard in a place: that of its newest state, or one that is nobody else's. Once the frontier is open,
+    `mark_state` makes it the newest. FileNotFoundError if the shard `must_find` its state there, as it has run before, and there
+    is none."""
+    root = find_state(place, parcel.crawl, number, read_generation)
     if root is None and must_find:
         advice = f"shard {number} has run before, but its state is not there: mount its disk, or put a copy there"
         raise FileNotFoundError(errno.ENOENT, advice, str(place))
-    root = root or place / parcel.name
-    root.mkdir(parents=True, exist_ok=True)
-    write_atomically(root / STATE, msgspec.json.encode(State(parcel.crawl, number, epoch)))
-    return root
+    return root or next(path for path in _list_names(place, parcel) if claim_folder(path, parcel.crawl, number))
+
+
+def _list_names(place: Path, parcel: Parcel) -> Iterator[Path]:
+    """What a new folder may be called: crawls whose folders have the same name may share a place."""
+    yield place / parcel.name
+    yield place / f"{parcel.name}-{parcel.crawl}"
+    yield from (place / f"{parcel.name}-{parcel.crawl}-{number}" for number in itertools.count(2))
 
 
 def _write_new(path: Path, body: bytes) -> None:

@@ -210,6 +210,10 @@ def find_warnings(sample: MonitorSample, rows: list[ShardRow]) -> list[str]:
             found.append(f"Shard {row.beat.shard} is {row.state}{reason}.")
     # Without the seconds, which would be news each time.
     found += [
+        f"Shard {unheard.shard} has not been heard since it was started, more than a minute ago."
+        for unheard in status.unheard
+    ]
+    found += [
         f"Links of shard {shard} for shard {links.shard} have waited for more than a minute."
         for shard, links in find_late_links(status)
     ]

@@ -42,12 +42,14 @@ function replace(part, html) {
   if (!part?.hasAttribute("data-live") || hasSelection(part)) return;
   const focused = part.contains(document.activeElement) ? list(part, FOCUSABLE).indexOf(document.activeElement) : -1;
   const scrolled = list(part, ".scroll").map((element) => element.scrollLeft);
+  const open = list(part, "details").map((element) => element.open);
   part.innerHTML = html;
+  list(part, "details").forEach((element, at) => { element.open = open[at] ?? element.open; });
   list(part, ".scroll").forEach((element, at) => { element.scrollLeft = scrolled[at] ?? 0; });
   if (focused >= 0) list(part, FOCUSABLE)[focused]?.focus({ preventScroll: true });
 }
 
-const FOCUSABLE = "a[href], [tabindex]";
+const FOCUSABLE = "a[href], summary, [tabindex]";
 
 function list(part, selector) {
   return [...part.querySelectorAll(selector)];
