@@ -5,8 +5,9 @@ them as generations, files that never change (`generation.py`), and lets these b
 `manifest.py` says which of them count. `reader.py` answers from one committed state (`state.py`), and gives the whole graph to
 algorithms (`csr.py`).
 
-`rater.py` lets the newest state be rated while it grows, by `rating.py` in `rating_process.py`: PageRank (`pagerank.py`), harmonic
-centrality (`centrality.py`), mirrors and farms (`mirrors.py`, `resemblance.py`). The ranks are in a file of their own (`fame.py`).
+`rater.py` lets the newest state be rated while it grows, by `rating.py` in `rating_process.py`: PageRank (`pagerank.py`),
+harmonic centrality (`centrality.py`), mirrors and farms (`mirrors.py`, `resemblance.py`). The ranks are in a file of their own
+(`fame.py`).
 
 A generation has a `dictionary.py` of URLs as sort keys (`keys.py`), so that neighbours are near each other; the links in both
 directions as `rows.py`; kinds and words of the links as `blobs.py`; all as sections of one file (`sections.py`), in blocks
