@@ -20,6 +20,7 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 def list_pages(site: Serving) -> dict[str, dict[str, str]]:
     person = site.get("/search.json", q="type:Person").json["hits"][0]
+    most_linked = site.get("/links.json").json["top_pages"][0]["url"]
     return {
         "/": {},
         "/search": {"q": "tea"},
@@ -29,6 +30,11 @@ def list_pages(site: Serving) -> dict[str, dict[str, str]]:
         "/entity and who says so": {"iri": person["id"], "says": "http://schema.org/name"},
         "/entity of nothing": {"iri": "http://no.such/thing"},
         "/page": {"url": person["pages"][0]["url"]},
+        "/page and its links": {"url": most_linked, "in": "1", "out": "1"},
+        "/links": {},
+        "/links?list=hosts": {"list": "hosts"},
+        "/links?list=things": {"list": "things"},
+        "/links and a path": {"from": person["pages"][0]["url"], "to": most_linked},
         "/classes": {},
         "/properties": {},
         "/ontologies": {},
