@@ -216,7 +216,7 @@ class LinkOverviews:
 def read_page_rank(reader: GraphReader, url: str) -> PageRank | None:
     """Read the rank of a page; None if it has none."""
     rank = reader.read_rank(url)
-    return PageRank(rank.place, rank.count, rank.value) if rank else None
+    return PageRank(rank.place, rank.total, rank.value) if rank else None
 
 
 def _make_host(reader: GraphReader, host: LinkedHost) -> TopHost:
