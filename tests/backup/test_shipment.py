@@ -2,6 +2,8 @@
 
 import os
 import shutil
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -17,6 +19,7 @@ from rdfspider.backup.manifests import (
     list_epochs,
     list_places,
     manifest_key,
+    read_manifest,
     write_manifest,
 )
 from rdfspider.backup.objects import Objects
@@ -110,6 +113,43 @@ def test_what_no_manifest_names_is_removed(place: str, member: Member, tmp_path:
     assert gone not in keys
     assert len([key for key in keys if "/files/" in key]) == 2
     assert is_restored(objects, member, tmp_path / "restored")
+
+
+def test_what_failed_shipments_have_sent_is_removed(tmp_path: Path, member: Member) -> None:
+    """Also where the store fails while it is removed."""
+    objects = Flaky(str(tmp_path / "objects"))
+    shipper = Shipper(objects, MEMBER, 1)
+    for number in range(9):
+        member.write("CURRENT", b"MANIFEST-%d\n" % number)
+        member.grow(100)
+        objects.fails = ("", "create", "delete")[number % 3]
+        with suppress(AwayError):
+            shipper.ship(member.take())
+    objects.fails = ""
+    for number in range(2):
+        member.write("CURRENT", b"MANIFEST-1%d\n" % number)
+        shipper.ship(member.take())
+    manifests = [read_manifest(objects, MEMBER, found) for found in list_places(objects, MEMBER)]
+    assert len(manifests) == 2
+    named = {key for manifest in manifests for key, _, _ in manifest.list_objects()}
+    assert {entry.key for kind in ("files", "segments") for entry in objects.list(f"{MEMBER}/{kind}/")} == named
+    assert is_restored(objects, member, tmp_path / "restored")
+
+
+class Flaky(Objects):
+    """A store that fails at times."""
+
+    fails = ""
+
+    def create(self, key: str, body: bytes) -> bool:
+        if self.fails == "create" and "manifests" in key:
+            raise AwayError("away")
+        return super().create(key, body)
+
+    def delete(self, keys: Iterable[str]) -> None:
+        if self.fails == "delete":
+            raise AwayError("away")
+        super().delete(keys)
 
 
 def test_a_later_life_sends_what_it_has_not_got(place: str, member: Member, tmp_path: Path) -> None:

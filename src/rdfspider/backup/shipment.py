@@ -81,6 +81,8 @@ class Shipper:
         """The parts of each segment that are in the store."""
         self._checked: set[str] = set()
         """The segments of which this life has sent something, or seen that they are those of the store."""
+        self._loose: set[str] = set()
+        """Keys that were sent, or named by manifests that are gone, and may be named by none."""
         self.sent_bytes = 0
         """In all shipments."""
 
@@ -206,6 +208,7 @@ class Shipper:
     def _send(self, key: str, path: Path, start: int, end: int) -> str:
         """Send bytes of a file; return their digest."""
         digest = hashlib.sha256()
+        self._loose.add(key)
         self._objects.put(key, self._read(path, start, end, digest))
         self._known[digest.hexdigest(), end - start] = key
         self.sent_bytes += end - start
@@ -229,17 +232,22 @@ class Shipper:
         self._kept.append(newest)
         old, self._kept = self._kept[:-_KEPT_MANIFESTS], self._kept[-_KEPT_MANIFESTS:]
         needed = {key for manifest in self._kept for key, _, _ in manifest.list_objects()}
-        gone = {key for manifest in old for key, _, _ in manifest.list_objects()} - needed
+        self._loose.update(key for manifest in old for key, _, _ in manifest.list_objects())
         kept = {manifest.place for manifest in self._kept}
         # A later life may have begun since the manifest was written; what it writes is not for this one to remove.
         places = (place for place in list_places(self._objects, self._member) if place < newest.place)
         stray = {manifest_key(self._member, place) for place in places if place not in kept}
+        self._known = {known: key for known, key in self._known.items() if key in needed}
+        self._sent = {
+            identity: stored
+            for identity, stored in self._sent.items()
+            if identity[0] in newest.files and stored.key in needed
+        }
+        self._parts = {name: parts for name, parts in self._parts.items() if name in newest.segments}
         # Manifests first: none may name what is gone.
         self._objects.delete(stray)
-        self._objects.delete(gone)
-        self._known = {known: key for known, key in self._known.items() if key in needed}
-        names = newest.files.keys()
-        self._sent = {identity: stored for identity, stored in self._sent.items() if identity[0] in names}
+        self._objects.delete(self._loose - needed)
+        self._loose.clear()
 
 
 def begin_shipper(objects: Objects, member: str, generation: Cursor, pace: Pace | None = None) -> Shipper:
