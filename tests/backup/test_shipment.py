@@ -11,8 +11,10 @@ import pytest
 
 from object_stores import place, s3_server
 from rdfspider.archive.segments import read_committed
+from rdfspider.backup import shipment
 from rdfspider.backup.manifests import (
     HEAD,
+    Manifest,
     SupersededError,
     begin_epoch,
     find_newest,
@@ -287,6 +289,65 @@ def test_damage_is_found_and_named(place: str, member: Member, tmp_path: Path, d
         assert is_restored(objects, member, tmp_path / "restored")
 
 
+@pytest.mark.parametrize("is_manifest", [False, True])
+def test_if_the_last_state_is_not_whole_the_one_before_it_is_restored(
+    place: str, member: Member, tmp_path: Path, caplog: pytest.LogCaptureFixture, is_manifest: bool
+) -> None:
+    objects = Objects(place)
+    shipper = Shipper(objects, MEMBER, 1)
+    shipper.ship(member.take())
+    before = read_all(member.folder)
+    member.write("000002.sst", os.urandom(70))
+    (member.folder / "warc" / SEGMENT.replace("1.", "2.")).write_bytes(b"x")
+    newest = shipper.ship(member.take())
+    gone = newest.files["frontier/000002.sst"].key
+    if is_manifest:
+        gone = manifest_key(MEMBER, newest.place)
+        objects.delete([gone])
+        objects.put(gone, [b"{"])
+    else:
+        objects.delete([gone])
+    restored = restore_member(objects, MEMBER, tmp_path / "restored")
+    assert restored and restored.place == (1, 1)
+    (tmp_path / "restored" / "warc" / "committed").unlink()
+    assert read_all(tmp_path / "restored") == before
+    assert [f"{gone} is " in message for message in caplog.messages] == [True]
+    assert find_faults(objects) == [gone]
+    # Where only a newer one than that is wanted, nothing is changed.
+    with pytest.raises(UnreadableError, match=gone):
+        restore_member(objects, MEMBER, tmp_path / "other", newer_than=restored.generation)
+    assert not (tmp_path / "other").exists() or not is_manifest
+
+
+def test_what_a_zombie_writes_hides_no_state_that_is_whole(
+    place: str, member: Member, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was stopped after its objects, which its successor removes, and before its manifest; or just before it writes that."""
+    objects = Objects(place)
+    zombie = Shipper(objects, MEMBER, begin_epoch(objects, MEMBER, 5))
+    zombie.ship(member.take())
+    before = read_all(member.folder)
+
+    def wake_late(objects: Objects, manifest: Manifest) -> None:
+        begin_epoch(objects, MEMBER, 1)
+        later = Shipper(objects, MEMBER, 6)
+        later._begin()
+        if is_checked:
+            write_manifest(objects, manifest)
+        objects.create(manifest_key(MEMBER, manifest.place), msgspec.json.encode(manifest))
+        raise SupersededError
+
+    monkeypatch.setattr(shipment, "write_manifest", wake_late)
+    member.write("000002.sst", os.urandom(70))
+    for is_checked in (True, False):
+        with pytest.raises(SupersededError):
+            zombie.ship(member.take())
+        assert list_places(objects, MEMBER) == [(5, 1)] if is_checked else [(5, 1), (5, 3)]
+    assert restore_member(objects, MEMBER, tmp_path / "restored")
+    (tmp_path / "restored" / "warc" / "committed").unlink()
+    assert read_all(tmp_path / "restored") == before
+
+
 def test_a_manifest_that_is_damaged_is_named(tmp_path: Path, member: Member) -> None:
     objects = Objects(str(tmp_path / "objects"))
     key = manifest_key(MEMBER, Shipper(objects, MEMBER, 1).ship(member.take()).place)
@@ -324,6 +385,7 @@ def test_a_shipment_can_be_stopped(tmp_path: Path, member: Member) -> None:
 def test_a_manifest_that_names_files_elsewhere_is_refused(tmp_path: Path, member: Member, name: str) -> None:
     objects = Objects(str(tmp_path / "objects"))
     manifest = Shipper(objects, MEMBER, 1).ship(member.take())
+    objects.delete([manifest_key(MEMBER, manifest.place)])
     files = {name: manifest.files["frontier/CURRENT"]}
     write_manifest(objects, msgspec.structs.replace(manifest, number=2, files=files))
     with pytest.raises(UnreadableError, match="outside of the crawl's folder"):

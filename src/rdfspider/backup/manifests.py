@@ -1,8 +1,8 @@
 """What a store knows of a member of a crawl: its epochs, and its manifests, of which the highest counts.
 
-A life that begins makes the object of its epoch first and looks for manifests then; one that has written a manifest looks for
-later epochs before it relies on it. So of two lives that overlap, either the later one starts from the manifest, or the earlier
-one learns that it is over, and tells nobody that anything is safe.
+A life that begins makes the object of its epoch first and looks for manifests then; one that writes a manifest looks for later
+epochs before and after that, and relies on it then. So of two lives that overlap, either the later one starts from the manifest,
+or the earlier one learns that it is over, and tells nobody that anything is safe.
 """
 
 import logging
@@ -159,6 +159,8 @@ def find_newest(objects: Objects, member: str) -> Manifest | None:
 
 def write_manifest(objects: Objects, manifest: Manifest) -> None:
     """Write a manifest, whose objects are all there; SupersededError if another life has written it, or a later one has begun."""
+    # A later life may have removed its objects, as those of an interrupted shipment.
+    check_epoch(objects, manifest.member, manifest.epoch)
     key, body = manifest_key(manifest.member, manifest.place), msgspec.json.encode(manifest)
     # It may be there although the answer to the first attempt was lost.
     if not objects.create(key, body) and objects.read(key) != body:

@@ -10,22 +10,23 @@ import tomllib
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from rdfspider.backup.manifests import (
     HEAD,
+    Cursor,
     Manifest,
     begin_epoch,
     check_head,
     claim_store,
-    find_newest,
     list_members,
     list_places,
     name_shard,
 )
 from rdfspider.backup.objects import Objects
-from rdfspider.backup.restoration import restore_file, restore_member
+from rdfspider.backup.restoration import restore_member
 from rdfspider.backup.shipment import Snapshot, begin_shipper
 from rdfspider.config import Config
 from rdfspider.crawl.bounds import BACKUP_PLACES
@@ -48,7 +49,7 @@ from rdfspider.crawl.messages import Command, CommandAnswer, CommandName
 from rdfspider.crawl.settings import FILE, FIXED, Asked, ask_flags, read_file
 from rdfspider.crawl.status import FILE as STATUS
 from rdfspider.disk import sync_folder, write_atomically
-from rdfspider.errors import AwayError, UnreadableError, UsageError
+from rdfspider.errors import AwayError, OtherVersionError, UnreadableError, UsageError
 from rdfspider.frontier.reader import FrontierReader
 from rdfspider.frontier.store import check_at_rest, has_store
 from rdfspider.places.client import describe_place
@@ -71,6 +72,10 @@ _POLL_S = 0.3
 _TOLD_S = 60.0
 # How long a shard that is started waits for its epoch; without one from the store it does not wait for that.
 _CLAIM_S = 10.0
+
+
+class UnrestoredError(UnreadableError):
+    """A shard that is gone cannot be restored, because its backup is damaged."""
 
 
 class BackupReport(NamedTuple):
@@ -203,13 +208,12 @@ def restore_crawl(
     with hold_folder(folder, "restore"):
         write_atomically(folder / RESTORING, f"{url}\n".encode())
         on_progress(_HEAD_NAME)
-        head = restore_member(objects, HEAD, folder, skipped=(FILE,))
+        # Not under its name yet: with that, it is a crawl.
+        settings = folder / f"{FILE}.coming"
+        head = restore_member(objects, HEAD, folder, renamed={FILE: settings.name})
         if head is None or FILE not in head.files:
             raise UsageError(f"{url}: the backup has no {FILE}")
         total = measure(head)
-        # Not under its name yet: with that, it is a crawl.
-        settings = folder / f"{FILE}.coming"
-        restore_file(objects, head.files[FILE], settings)
         shards, has_places = _read_settings(settings, url)
         for member in members:
             # One that came before an interruption is complete.
@@ -238,12 +242,21 @@ def _read_settings(path: Path, url: str) -> tuple[int, bool]:
         raise UnreadableError(f"{url}: {FILE} in the backup is not that of a crawl ({error!r})") from error
 
 
-def restore_shard(objects: Objects, folder: Path, number: int) -> Manifest | None:
-    """Make the folder of a shard as its newest manifest says; None if it has none. It takes its place when it is complete,
-    because the index reads what is there; what was there before is set aside. It is marked, so that its next life knows that it
-    is an older copy: hosts get their full pause, and no number or segment is used again that the lost state may have used."""
+def restore_shard(
+    objects: Objects,
+    folder: Path,
+    number: int,
+    *,
+    newer_than: Cursor = (-1, -1),
+    on_begin: Callable[[], None] = lambda: None,
+) -> Manifest | None:
+    """Make the folder of a shard as its newest manifest says; None if none is `newer_than` this. It takes its place when it is
+    complete, because the index reads what is there; what was there before is set aside. It is marked, so that its next life knows
+    that it is an older copy: hosts get their full pause, and no number or segment is used again that the lost state may have
+    used."""
     coming, shard = folder / _COMING / f"{number:03}", shard_folder(folder, number)
-    manifest = restore_member(objects, name_shard(number), coming, archive=WARC)
+    member = name_shard(number)
+    manifest = restore_member(objects, member, coming, archive=WARC, newer_than=newer_than, on_begin=on_begin)
     if manifest is None:
         return None
     write_atomically(coming / RESTORED, b"")
@@ -279,22 +292,31 @@ def recover_folder(folder: Path, url: str, on_progress: Callable[[str], None] = 
 
 def recover_shard(order: ShardOrder) -> ShardOrder:
     """Before a shard starts: restore its state from the backup if the disk has none, or an older one. BlockingIOError if there is
-    none on the disk and the store is away. The order that is returned says what the state may lack."""
+    none on the disk and the store is away, UnrestoredError if what is in the store is not whole. The order that is returned says
+    what the state may lack."""
     url, number = order.config.backup.url, order.number
     is_gone = not has_store(frontier_folder(order.folder, number))
     try:
         objects = Objects(url, creates=False)
         check_head(objects)
-        newest = find_newest(objects, name_shard(number))
-        if newest is None or not (is_gone or _is_older(order, newest)):
-            return _note_restored(order)
-        _log.warning("shard %d is restored from %s", number, url)
-        restore_shard(objects, order.folder, number)
+        own = (-1, -1) if is_gone else _read_generation(order)
+        if own is not None:
+            tell = partial(_log.warning, "shard %d is restored from %s", number, url)
+            restore_shard(objects, order.folder, number, newer_than=own, on_begin=tell)
     except AwayError as error:
-        if not is_gone:
-            _log.warning("shard %d starts without a look at its backup: %s", number, error)
-            return _note_restored(order)
-        raise BlockingIOError(errno.EAGAIN, str(error)) from error
+        if is_gone:
+            raise BlockingIOError(errno.EAGAIN, str(error)) from error
+        _log.warning("shard %d starts without a look at its backup: %s", number, error)
+    except OtherVersionError:
+        raise
+    except UnreadableError as error:
+        if is_gone:
+            raise UnrestoredError(f"shard {number} cannot be restored: {error}") from error
+        # Its last copy, of which others have heard, may be newer.
+        _log.warning(
+            "shard %d goes on with what is on its disk, as its last copy cannot be restored: %s", number, error
+        )
+        write_atomically(shard_folder(order.folder, number) / RESTORED, b"")
     return _note_restored(order)
 
 
@@ -344,13 +366,12 @@ def _ask_within(limit_s: float, url: str, ask: Callable[[], int]) -> int:
         raise AwayError(f"{url} has not answered for {limit_s:g} s") from None
 
 
-def _is_older(order: ShardOrder, newest: Manifest) -> bool:
-    """Whether the state on the disk is older than one in the store, as when the disk was put back."""
+def _read_generation(order: ShardOrder) -> Cursor | None:
+    """Read how new the state on the disk is; None if it is damaged or in use, which the shard says."""
     try:
-        return take_at_rest(order.folder, order.number, order.config).generation < newest.generation
+        return take_at_rest(order.folder, order.number, order.config).generation
     except UsageError:
-        # It is damaged or in use, and the shard says so.
-        return False
+        return None
 
 
 def _check_target(folder: Path, url: str) -> None:

@@ -217,7 +217,7 @@ class _Coordination:
         return await self._runner.start(order)
 
     async def _begin_life(self, number: int, last: Beat | None) -> Life:
-        """Begin a life of a shard. A store may take long to answer; if this is cancelled meanwhile, nothing is written any more."""
+        """Begin a life of a shard. A store may take long to answer; if this is cancelled meanwhile, nothing is written."""
         is_refused, url, is_wanted = number in self._refused, self._config.backup.url, True
 
         def claim(least: int) -> int:
@@ -250,6 +250,12 @@ class _Coordination:
                 return Fate.OVER
             case ShardExit.USAGE:
                 self._end_with(f"shard {number} cannot be opened; {advise_doctor(self._folder)}")
+                return Fate.OVER
+            case ShardExit.UNRESTORED:
+                url = self._config.backup.url
+                self._end_with(
+                    f"shard {number} cannot be restored; `rdfspider verify --backup {url}` tells what is missing"
+                )
                 return Fate.OVER
             case ShardExit.STALE:
                 self._refused.add(number)

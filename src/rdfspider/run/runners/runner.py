@@ -29,6 +29,8 @@ class ShardExit(IntEnum):
     """The frontier has had the epoch that it was given, so the shard needs a higher one."""
     SUPERSEDED = 67
     """A later life of the shard has begun elsewhere."""
+    UNRESTORED = 68
+    """The shard's folder is gone, and its backup is not whole; it has written what that lacks."""
     DISK_FAILED = 75
     """The shard's disk is full or missing; it is restarted later."""
     LEASE_OVER = LEASE_OVER
