@@ -16,8 +16,8 @@ from rdfspider.config import BackupConfig, Config
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.errors import AwayError
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.run import backups
-from rdfspider.run.backups import claim_epoch
+from rdfspider.run import shard_epochs
+from rdfspider.run.shard_epochs import claim_epoch
 from rdfspider.run.shipping import ShardSnapshots, Shipping, ship_shard
 
 MEMBER = name_shard(0)
@@ -183,10 +183,10 @@ def test_a_store_that_says_nothing_gives_no_epoch_and_is_not_waited_for(
         gate.wait()
         return Objects(url, creates=creates)
 
-    monkeypatch.setattr(backups, "Objects", wait)
-    monkeypatch.setattr(backups, "_CLAIM_S", 0.01)
+    monkeypatch.setattr(shard_epochs, "Objects", wait)
+    monkeypatch.setattr(shard_epochs, "_CLAIM_S", 0.01)
     make_store(tmp_path / "store")
     assert claim_epoch(str(tmp_path / "store"), 0, 7) == 7
     gate.set()
-    monkeypatch.setattr(backups, "_CLAIM_S", 60.0)
+    monkeypatch.setattr(shard_epochs, "_CLAIM_S", 60.0)
     assert claim_epoch(str(tmp_path / "store"), 0, 9) == 9

@@ -40,15 +40,15 @@ def restore_member(
     member: str,
     folder: Path,
     *,
+    crawl: str = "",
     archive: str = "warc",
     renamed: Mapping[str, str] = _NOTHING,
     newer_than: Cursor = _ANY,
     on_begin: Callable[[], None] = lambda: None,
 ) -> Manifest | None:
     """Make a member's folder as its newest manifest says, files that are `renamed` under other paths; None if it has no manifest
-    with a generation `newer_than` this one. If that manifest lacks something, the one before it is taken, with a warning;
-    UnreadableError if none is whole. `on_begin` is called before anything is fetched.
-    """
+    of this crawl, by its identity, with a generation `newer_than` this one. If that manifest lacks something, the one before it
+    is taken, with a warning; UnreadableError if none is whole. `on_begin` is called before anything is fetched."""
 
     def restore(manifest: Manifest, problem: UnreadableError | None) -> None:
         if problem is None:
@@ -59,13 +59,14 @@ def restore_member(
 
     for _ in range(_TRIES):
         with suppress(_ReplacedError):
-            return _restore_newest(objects, member, newer_than, restore)
+            return _restore_newest(objects, member, crawl, newer_than, restore)
     raise UsageError(f"{objects.url}: {member} changes too often to be restored")
 
 
 def _restore_newest(
     objects: Objects,
     member: str,
+    crawl: str,
     newer_than: Cursor,
     restore: Callable[[Manifest, UnreadableError | None], None],
 ) -> Manifest | None:
@@ -73,6 +74,8 @@ def _restore_newest(
     for place in reversed(list_places(objects, member)):
         try:
             manifest = read_manifest(objects, member, place)
+            if not manifest.is_of(crawl):
+                continue
             if manifest.generation <= newer_than:
                 break
             restore(manifest, problem)

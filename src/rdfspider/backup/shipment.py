@@ -63,10 +63,12 @@ class Snapshot:
 class Shipper:
     """Sends the states of one life of a member."""
 
-    def __init__(self, objects: Objects, member: str, epoch: int, pace: Pace | None = None) -> None:
+    def __init__(self, objects: Objects, member: str, epoch: int, pace: Pace | None = None, *, crawl: str = "") -> None:
+        """`crawl` is the identity of the crawl."""
         self._objects = objects
         self._member = member
         self._epoch = epoch
+        self._crawl = crawl
         self._pace = pace or Pace()
         self._kept: list[Manifest] | None = None
         """The newest manifests, the newest last; None before the first shipment."""
@@ -116,6 +118,7 @@ class Shipper:
             epoch=self._epoch,
             number=self._number,
             taken=snapshot.taken,
+            crawl=self._crawl,
             generation=snapshot.generation,
             files=files,
             segments=segments,
@@ -250,12 +253,14 @@ class Shipper:
         self._loose.clear()
 
 
-def begin_shipper(objects: Objects, member: str, generation: Cursor, pace: Pace | None = None) -> Shipper:
+def begin_shipper(
+    objects: Objects, member: str, generation: Cursor, pace: Pace | None = None, *, crawl: str = ""
+) -> Shipper:
     """The shipper of a life to which the store gives an epoch; SupersededError if the store has a later state than this."""
     newest = find_newest(objects, member)
-    if newest is not None and newest.generation > generation:
+    if newest is not None and newest.is_of(crawl) and newest.generation > generation:
         raise SupersededError(f"{objects.url} has a later state of {member}; restore it to go on from there")
-    return Shipper(objects, member, begin_epoch(objects, member, max(generation[0], 1)), pace)
+    return Shipper(objects, member, begin_epoch(objects, member, max(generation[0], 1)), pace, crawl=crawl)
 
 
 def plan_parts(parts: tuple[StoredPart, ...], length: int) -> tuple[tuple[StoredPart, ...], list[tuple[int, int]]]:

@@ -4,11 +4,9 @@ import errno
 import itertools
 import logging
 import secrets
-import threading
 import time
 import tomllib
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -18,9 +16,7 @@ from rdfspider.backup.manifests import (
     HEAD,
     Cursor,
     Manifest,
-    begin_epoch,
     check_head,
-    claim_store,
     list_members,
     list_places,
     name_shard,
@@ -56,6 +52,7 @@ from rdfspider.places.client import describe_place
 from rdfspider.places.records import find_state, read_place
 from rdfspider.run.runners.runner import ShardOrder
 from rdfspider.run.shard_archive import WARC, read_lengths
+from rdfspider.run.store_owner import claim_store
 
 _log = logging.getLogger(__name__)
 
@@ -70,8 +67,6 @@ _HEAD_NAME = "settings and seeds"
 _POLL_S = 0.3
 # How often it is said what is still waited for.
 _TOLD_S = 60.0
-# How long a shard that is started waits for its epoch; without one from the store it does not wait for that.
-_CLAIM_S = 10.0
 
 
 class UnrestoredError(UnreadableError):
@@ -102,7 +97,8 @@ def backup_crawl(
     shard is in a place that is not here, InUseError if a process still uses one."""
     objects = Objects(url)
     with hold_folder(folder, "backup"):
-        claim_store(objects, identify_crawl(folder))
+        crawl = identify_crawl(folder)
+        claim_store(objects, crawl)
         # All are looked for before anything is sent.
         roots = {number: _find_root(folder, number) for number in list_shards(folder)}
         total = sent = shards = 0
@@ -111,12 +107,12 @@ def backup_crawl(
                 continue
             on_progress(f"shard {number}")
             snapshot = take_at_rest(root, number, config)
-            shipper = begin_shipper(objects, name_shard(number), snapshot.generation)
+            shipper = begin_shipper(objects, name_shard(number), snapshot.generation, crawl=crawl)
             total += measure(shipper.ship(snapshot))
             sent += shipper.sent_bytes
             shards += 1
         on_progress(_HEAD_NAME)
-        head = begin_shipper(objects, HEAD, (0, 0))
+        head = begin_shipper(objects, HEAD, (0, 0), crawl=crawl)
         total += measure(head.ship(take_head(folder)))
         return BackupReport(shards, total, sent + head.sent_bytes)
 
@@ -220,7 +216,7 @@ def restore_crawl(
             is_there = (folder / member / RESTORED).exists() or (keeps_places and has_places)
             if member != HEAD and not is_there:
                 on_progress(member.replace("shards/", "shard "))
-                manifest = restore_shard(objects, folder, int(member.rpartition("/")[2]))
+                manifest = restore_shard(objects, folder, int(member.rpartition("/")[2]), crawl=head.crawl)
                 total += measure(manifest) if manifest else 0
         settings.replace(folder / FILE)
         sync_folder(folder)
@@ -247,16 +243,19 @@ def restore_shard(
     folder: Path,
     number: int,
     *,
+    crawl: str = "",
     newer_than: Cursor = (-1, -1),
     on_begin: Callable[[], None] = lambda: None,
 ) -> Manifest | None:
-    """Make the folder of a shard as its newest manifest says; None if none is `newer_than` this. It takes its place when it is
-    complete, because the index reads what is there; what was there before is set aside. It is marked, so that its next life knows
-    that it is an older copy: hosts get their full pause, and no number or segment is used again that the lost state may have
-    used."""
+    """Make the folder of a shard as its newest manifest says; None if none of this crawl is `newer_than` this. It takes its place
+    when it is complete, because the index reads what is there; what was there before is set aside. It is marked, so that its next
+    life knows that it is an older copy: hosts get their full pause, and no number or segment is used again that the lost state
+    may have used."""
     coming, shard = folder / _COMING / f"{number:03}", shard_folder(folder, number)
     member = name_shard(number)
-    manifest = restore_member(objects, member, coming, archive=WARC, newer_than=newer_than, on_begin=on_begin)
+    manifest = restore_member(
+        *(objects, member, coming), crawl=crawl, archive=WARC, newer_than=newer_than, on_begin=on_begin
+    )
     if manifest is None:
         return None
     write_atomically(coming / RESTORED, b"")
@@ -275,7 +274,7 @@ def restore_shard(
     return manifest
 
 
-def recover_folder(folder: Path, url: str, on_progress: Callable[[str], None] = lambda line: None) -> None:
+def recover_folder(folder: Path, url: str) -> None:
     """Before a crawl starts: restore it if there is a backup and its folder is gone. Folders of shards that are gone are made,
     and each shard restores its own. UsageError if the store is another crawl's."""
     is_gone = not folder.exists() or (folder.is_dir() and not _list_others(folder))
@@ -283,7 +282,7 @@ def recover_folder(folder: Path, url: str, on_progress: Callable[[str], None] = 
         # A new crawl has no backup yet.
         if list_places(Objects(url), HEAD):
             _log.warning("%s is restored from %s, and goes on", folder, url)
-            restore_crawl(url, folder, on_progress, keeps_places=True)
+            restore_crawl(url, folder, keeps_places=True)
     elif isinstance(shards := read_file(folder).get(FIXED, {}).get("shards"), int):
         claim_store(Objects(url), identify_crawl(folder))
         for number in range(shards):
@@ -302,7 +301,7 @@ def recover_shard(order: ShardOrder) -> ShardOrder:
         own = (-1, -1) if is_gone else _read_generation(order)
         if own is not None:
             tell = partial(_log.warning, "shard %d is restored from %s", number, url)
-            restore_shard(objects, order.folder, number, newer_than=own, on_begin=tell)
+            restore_shard(objects, order.folder, number, crawl=order.crawl, newer_than=own, on_begin=tell)
     except AwayError as error:
         if is_gone:
             raise BlockingIOError(errno.EAGAIN, str(error)) from error
@@ -330,40 +329,6 @@ def _note_restored(order: ShardOrder) -> ShardOrder:
     if not (shard_folder(order.folder, order.number) / RESTORED).exists():
         return order
     return order._replace(heard=order.heard.merge(lost_before(order.epoch)))
-
-
-def claim_epoch(url: str, number: int, least: int) -> int:
-    """Let the store give a life of a shard its epoch. While the store is away, or takes longer than some seconds, the shard takes
-    the next one that is known here, and tells the store before it sends anything."""
-
-    def ask() -> int:
-        objects = Objects(url, creates=False)
-        check_head(objects)
-        return begin_epoch(objects, name_shard(number), least)
-
-    try:
-        return _ask_within(_CLAIM_S, url, ask)
-    except AwayError as error:
-        _log.warning("shard %d begins an epoch that its backup has not given: %s", number, error)
-        return least
-
-
-def _ask_within(limit_s: float, url: str, ask: Callable[[], int]) -> int:
-    """Return the answer of a store; AwayError if there is none in time. The store's own limits are far higher, and a folder on
-    another machine has none."""
-    answer: Future[int] = Future()
-
-    def run() -> None:
-        try:
-            answer.set_result(ask())
-        except BaseException as error:
-            answer.set_exception(error)
-
-    threading.Thread(target=run, name="claim", daemon=True).start()
-    try:
-        return answer.result(limit_s)
-    except TimeoutError:
-        raise AwayError(f"{url} has not answered for {limit_s:g} s") from None
 
 
 def _read_generation(order: ShardOrder) -> Cursor | None:

@@ -28,7 +28,6 @@ from rdfspider.errors import UsageError
 from rdfspider.linked_documents import KeptDocuments
 from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, SupervisedChild, Supervisor
-from rdfspider.run.backups import claim_epoch
 from rdfspider.run.copies import CrawlCopies
 from rdfspider.run.head import find_earliest_start, lead, watch_successor
 from rdfspider.run.index_watch import IndexWatch
@@ -39,6 +38,7 @@ from rdfspider.run.peers.messages import Control, ControlCommand
 from rdfspider.run.run_status import RunStatus
 from rdfspider.run.runners.local import make_local_runner, remove_old_sockets
 from rdfspider.run.runners.runner import Runner, ShardExit, ShardOrder
+from rdfspider.run.shard_epochs import claim_epoch
 from rdfspider.run.shipping import run_in_thread, ship_head
 
 _log = logging.getLogger(__name__)

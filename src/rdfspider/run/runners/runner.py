@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from rdfspider.config import Config
+from rdfspider.crawl.folder import identify_crawl
 from rdfspider.errors import USAGE_EXIT
 from rdfspider.frontier.entries import NOTHING_HEARD, LastHeard
 from rdfspider.places.keys import CrawlKeys, ProcessKeys
@@ -62,6 +63,11 @@ class ShardOrder(NamedTuple):
     """Whether the shard has run before, so that it has a state somewhere."""
     parcel: Parcel | None = None
     """The files of the crawl, for a shard in a place of its own: then `folder` is the place's. None if it is the crawl's."""
+
+    @property
+    def crawl(self) -> str:
+        """The identity of the crawl."""
+        return self.parcel.crawl if self.parcel else identify_crawl(self.folder)
 
 
 class Runner(Protocol):
