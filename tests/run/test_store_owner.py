@@ -152,3 +152,23 @@ def test_a_store_whose_owner_cannot_be_told_says_what_to_do(tmp_path: Path) -> N
     objects.create(manifest_key(HEAD, later.place), msgspec.json.encode(later))
     claim_store(objects, crawl)
     assert read_owner(objects) == crawl.encode()
+
+
+def test_a_crawl_with_other_seeds_is_not_restored_in_place_of_a_new_one(tmp_path: Path) -> None:
+    """Whoever mistypes the URL of a store must not end the crawl that uses it."""
+    folder, store, new = tmp_path / "crawl", tmp_path / "store", tmp_path / "new"
+    crawl = make_crawl(folder)
+    objects = Objects(str(store))
+    claim_store(objects, crawl)
+    send_head(objects, folder, crawl)
+    before = sorted(store.rglob("*"))
+    with pytest.raises(UsageError, match=r"has the backup of a crawl without the seed http://b\.test/; name another"):
+        Crawl.create(new, ["http://a.test/", "http://b.test/"], backup_url=str(store))
+    assert not new.exists()
+    assert sorted(store.rglob("*")) == before
+    # The same command again, or one without seeds, means that crawl.
+    for name, seeds in (("same", "http://a.test"), ("none", ())):
+        assert identify_crawl(Crawl.create(tmp_path / name, seeds, backup_url=str(store)).folder) == crawl
+    file = tmp_path / "seeds.txt"
+    file.write_text("http://a.test/  # the same\n")
+    assert identify_crawl(Crawl.create(tmp_path / "file", seeds_file=file, backup_url=str(store)).folder) == crawl

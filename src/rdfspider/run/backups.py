@@ -6,7 +6,7 @@ import logging
 import secrets
 import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -52,7 +52,7 @@ from rdfspider.places.client import describe_place
 from rdfspider.places.records import find_state, read_place
 from rdfspider.run.runners.runner import ShardOrder
 from rdfspider.run.shard_archive import WARC, read_lengths
-from rdfspider.run.store_owner import claim_store
+from rdfspider.run.store_owner import check_seeds, claim_store
 
 _log = logging.getLogger(__name__)
 
@@ -274,13 +274,14 @@ def restore_shard(
     return manifest
 
 
-def recover_folder(folder: Path, url: str) -> None:
+def recover_folder(folder: Path, url: str, seeds: Sequence[str] = ()) -> None:
     """Before a crawl starts: restore it if there is a backup and its folder is gone. Folders of shards that are gone are made,
-    and each shard restores its own. UsageError if the store is another crawl's."""
+    and each shard restores its own. UsageError if the store is another crawl's, or if seeds are given that are not its own."""
     is_gone = not folder.exists() or (folder.is_dir() and not _list_others(folder))
     if is_gone or (folder / RESTORING).is_file():
         # A new crawl has no backup yet.
-        if list_places(Objects(url), HEAD):
+        if list_places(objects := Objects(url), HEAD):
+            check_seeds(objects, seeds)
             _log.warning("%s is restored from %s, and goes on", folder, url)
             restore_crawl(url, folder, keeps_places=True)
     elif isinstance(shards := read_file(folder).get(FIXED, {}).get("shards"), int):

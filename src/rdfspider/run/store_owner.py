@@ -5,11 +5,11 @@ begin with one empty store at once, the one that makes this object goes on.
 """
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from rdfspider.backup.manifests import HEAD, find_members, list_places, read_manifest
 from rdfspider.backup.objects import Objects
-from rdfspider.crawl.folder import identify_fixed, is_identity
+from rdfspider.crawl.folder import SEEDS, identify_fixed, is_identity
 from rdfspider.crawl.settings import FILE, FIXED
 from rdfspider.errors import AwayError, OtherVersionError, UnreadableError, UsageError
 
@@ -43,6 +43,20 @@ def check_owner(objects: Objects, crawl: str) -> None:
     """Raise UsageError if another crawl has taken the store meanwhile."""
     if _read_owner(objects) != crawl:
         raise _refuse(objects)
+
+
+def check_seeds(objects: Objects, seeds: Collection[str]) -> None:
+    """Raise UsageError if a crawl with other seeds than these has its backup in the store: who names them does not mean that
+    crawl."""
+    stored = next(_read_copies(objects, SEEDS), None)
+    if stored is None:
+        return
+    known = set(stored.decode(errors="replace").split())
+    if other := next((seed for seed in seeds if seed not in known), None):
+        raise UsageError(
+            f"{objects.url} has the backup of a crawl without the seed {other}; name another URL for a new crawl, or no seeds to "
+            "go on with that one"
+        )
 
 
 def _read_owner(objects: Objects) -> str | None:
