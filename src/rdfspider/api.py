@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,12 +89,13 @@ class Crawl:
         """
         folder = Path(dir)
         asked = (ask_config(config) if config else {}) | ask_flags(settings)
-        _recover(folder, asked)
+        given: Sequence[str] = (seeds,) if isinstance(seeds, str) else tuple(seeds)
+        given, seeds_file = _recover(folder, asked, given, seeds_file)
         check_folder(folder)
         # Everything is checked before anything is created.
         found = load_config(folder, asked)
         check_volumes(found.archive.volumes)
-        urls = collect_seeds((seeds,) if isinstance(seeds, str) else seeds, seeds_file, found.fetch)
+        urls = collect_seeds(given, seeds_file, found.fetch)
         if not urls and not (folder.is_dir() and read_seeds(folder)):
             raise UsageError(f"{folder} has no seeds yet: name at least one URL to start from")
         return cls._make(folder, found, asked, urls)
@@ -539,14 +540,20 @@ def _ask_filters(command: CommandName, include: str | Iterable[str], exclude: st
     return Command(command, include=check("include", include), exclude=check("exclude", exclude))
 
 
-def _recover(folder: Path, asked: Mapping[str, Asked]) -> None:
-    """Bring back what is gone of a crawl that has a backup."""
+def _recover(
+    folder: Path, asked: Mapping[str, Asked], seeds: Sequence[str], seeds_file: Path | None
+) -> tuple[Sequence[str], Path | None]:
+    """Bring back what is gone of a crawl that has a backup, if it has these seeds. Return what is left to be read of them: stdin
+    can be read once."""
     try:
-        url = load_config(folder, asked).backup.url
+        config = load_config(folder, asked)
     except UsageError:
         # Said in other words once the folder is looked at.
-        return
-    if url:
+        return seeds, seeds_file
+    if config.backup.url:
         from rdfspider.run.backups import recover_folder
 
-        recover_folder(folder, url)
+        # The settings of the crawl that comes back may allow private networks.
+        seeds, seeds_file = collect_seeds(seeds, seeds_file, replace(config.fetch, allow_private=True)), None
+        recover_folder(folder, config.backup.url, seeds)
+    return seeds, seeds_file

@@ -10,7 +10,8 @@ import pytest
 
 from object_stores import S3Server, azure_server, every_place, google_server, place, s3_server
 from ports import find_free_ports
-from rdfspider.backup.objects import Objects
+from rdfspider.backup import objects
+from rdfspider.backup.objects import Objects, _shorten
 from rdfspider.errors import AwayError, UnreadableError, UsageError
 
 __all__ = ["azure_server", "google_server", "place", "s3_server"]  # fixtures
@@ -77,6 +78,24 @@ def test_a_server_that_is_away_is_told_in_one_line(monkeypatch: pytest.MonkeyPat
     with pytest.raises(AwayError, match=r"^s3://bucket/x: ") as caught:
         Objects("s3://bucket/x").read("key")
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("password", ["PASSWORD", "P@SS:WORD", "PASSWORD" * 40])
+def test_no_password_is_told(monkeypatch: pytest.MonkeyPatch, password: str) -> None:
+    (port,) = find_free_ports(1)
+    for name, value in {"ACCESS_KEY_ID": "k", "SECRET_ACCESS_KEY": "s", "REGION": "r"}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://user:{password}@127.0.0.1:{port}")
+    monkeypatch.setattr(objects, "_RETRIES", {"max_retries": 0})
+    with pytest.raises(AwayError, match=r"^s3://bucket/x: ") as caught:
+        Objects("s3://bucket/x").read("key")
+    assert not any(part in str(caught.value) for part in ("PASS", "WORD", "SS:"))
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://user:PASS/WORD@127.0.0.1")
+    with pytest.raises(UsageError, match=r"^AWS_ENDPOINT_URL in the environment is not the URL of a server$"):
+        Objects("s3://bucket/x")
+    assert _shorten(ValueError("in http://host/a?sv=1&sig=PASSWORD&x=1 and https://me@host/")) == (
+        "in http://host/a?sv=1&sig=…&x=1 and https://…@host/"
+    )
 
 
 def test_a_bucket_that_is_not_there_is_told(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -9,14 +11,17 @@ import pytest
 
 from object_stores import place, s3_server
 from rdfspider.archive.segments import read_committed
+from rdfspider.backup import shipment
 from rdfspider.backup.manifests import (
     HEAD,
+    Manifest,
     SupersededError,
     begin_epoch,
     find_newest,
     list_epochs,
     list_places,
     manifest_key,
+    read_manifest,
     write_manifest,
 )
 from rdfspider.backup.objects import Objects
@@ -110,6 +115,43 @@ def test_what_no_manifest_names_is_removed(place: str, member: Member, tmp_path:
     assert gone not in keys
     assert len([key for key in keys if "/files/" in key]) == 2
     assert is_restored(objects, member, tmp_path / "restored")
+
+
+def test_what_failed_shipments_have_sent_is_removed(tmp_path: Path, member: Member) -> None:
+    """Also where the store fails while it is removed."""
+    objects = Flaky(str(tmp_path / "objects"))
+    shipper = Shipper(objects, MEMBER, 1)
+    for number in range(9):
+        member.write("CURRENT", b"MANIFEST-%d\n" % number)
+        member.grow(100)
+        objects.fails = ("", "create", "delete")[number % 3]
+        with suppress(AwayError):
+            shipper.ship(member.take())
+    objects.fails = ""
+    for number in range(2):
+        member.write("CURRENT", b"MANIFEST-1%d\n" % number)
+        shipper.ship(member.take())
+    manifests = [read_manifest(objects, MEMBER, found) for found in list_places(objects, MEMBER)]
+    assert len(manifests) == 2
+    named = {key for manifest in manifests for key, _, _ in manifest.list_objects()}
+    assert {entry.key for kind in ("files", "segments") for entry in objects.list(f"{MEMBER}/{kind}/")} == named
+    assert is_restored(objects, member, tmp_path / "restored")
+
+
+class Flaky(Objects):
+    """A store that fails at times."""
+
+    fails = ""
+
+    def create(self, key: str, body: bytes) -> bool:
+        if self.fails == "create" and "manifests" in key:
+            raise AwayError("away")
+        return super().create(key, body)
+
+    def delete(self, keys: Iterable[str]) -> None:
+        if self.fails == "delete":
+            raise AwayError("away")
+        super().delete(keys)
 
 
 def test_a_later_life_sends_what_it_has_not_got(place: str, member: Member, tmp_path: Path) -> None:
@@ -247,6 +289,65 @@ def test_damage_is_found_and_named(place: str, member: Member, tmp_path: Path, d
         assert is_restored(objects, member, tmp_path / "restored")
 
 
+@pytest.mark.parametrize("is_manifest", [False, True])
+def test_if_the_last_state_is_not_whole_the_one_before_it_is_restored(
+    place: str, member: Member, tmp_path: Path, caplog: pytest.LogCaptureFixture, is_manifest: bool
+) -> None:
+    objects = Objects(place)
+    shipper = Shipper(objects, MEMBER, 1)
+    shipper.ship(member.take())
+    before = read_all(member.folder)
+    member.write("000002.sst", os.urandom(70))
+    (member.folder / "warc" / SEGMENT.replace("1.", "2.")).write_bytes(b"x")
+    newest = shipper.ship(member.take())
+    gone = newest.files["frontier/000002.sst"].key
+    if is_manifest:
+        gone = manifest_key(MEMBER, newest.place)
+        objects.delete([gone])
+        objects.put(gone, [b"{"])
+    else:
+        objects.delete([gone])
+    restored = restore_member(objects, MEMBER, tmp_path / "restored")
+    assert restored and restored.place == (1, 1)
+    (tmp_path / "restored" / "warc" / "committed").unlink()
+    assert read_all(tmp_path / "restored") == before
+    assert [f"{gone} is " in message for message in caplog.messages] == [True]
+    assert find_faults(objects) == [gone]
+    # Where only a newer one than that is wanted, nothing is changed.
+    with pytest.raises(UnreadableError, match=gone):
+        restore_member(objects, MEMBER, tmp_path / "other", newer_than=restored.generation)
+    assert not (tmp_path / "other").exists() or not is_manifest
+
+
+def test_what_a_zombie_writes_hides_no_state_that_is_whole(
+    place: str, member: Member, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was stopped after its objects, which its successor removes, and before its manifest; or just before it writes that."""
+    objects = Objects(place)
+    zombie = Shipper(objects, MEMBER, begin_epoch(objects, MEMBER, 5))
+    zombie.ship(member.take())
+    before = read_all(member.folder)
+
+    def wake_late(objects: Objects, manifest: Manifest) -> None:
+        begin_epoch(objects, MEMBER, 1)
+        later = Shipper(objects, MEMBER, 6)
+        later._begin()
+        if is_checked:
+            write_manifest(objects, manifest)
+        objects.create(manifest_key(MEMBER, manifest.place), msgspec.json.encode(manifest))
+        raise SupersededError
+
+    monkeypatch.setattr(shipment, "write_manifest", wake_late)
+    member.write("000002.sst", os.urandom(70))
+    for is_checked in (True, False):
+        with pytest.raises(SupersededError):
+            zombie.ship(member.take())
+        assert list_places(objects, MEMBER) == [(5, 1)] if is_checked else [(5, 1), (5, 3)]
+    assert restore_member(objects, MEMBER, tmp_path / "restored")
+    (tmp_path / "restored" / "warc" / "committed").unlink()
+    assert read_all(tmp_path / "restored") == before
+
+
 def test_a_manifest_that_is_damaged_is_named(tmp_path: Path, member: Member) -> None:
     objects = Objects(str(tmp_path / "objects"))
     key = manifest_key(MEMBER, Shipper(objects, MEMBER, 1).ship(member.take()).place)
@@ -284,6 +385,7 @@ def test_a_shipment_can_be_stopped(tmp_path: Path, member: Member) -> None:
 def test_a_manifest_that_names_files_elsewhere_is_refused(tmp_path: Path, member: Member, name: str) -> None:
     objects = Objects(str(tmp_path / "objects"))
     manifest = Shipper(objects, MEMBER, 1).ship(member.take())
+    objects.delete([manifest_key(MEMBER, manifest.place)])
     files = {name: manifest.files["frontier/CURRENT"]}
     write_manifest(objects, msgspec.structs.replace(manifest, number=2, files=files))
     with pytest.raises(UnreadableError, match="outside of the crawl's folder"):

@@ -276,3 +276,33 @@ def test_a_child_that_cannot_be_started_for_lack_of_room_is_tried_again(caplog: 
 
     run(story)
     assert caplog.text.count("child cannot be started: [Errno 28] No space left on device") == 3
+
+
+@pytest.mark.parametrize("end", [Supervisor.stop, Supervisor.kill])
+def test_a_start_that_takes_for_ever_is_dropped_when_it_is_stopped(end: Callable[[Supervisor], None]) -> None:
+    """As one that waits for a store which takes connections and says nothing."""
+    dropped: list[bool] = []
+
+    async def start() -> Pretended:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            dropped.append(True)
+        raise AssertionError
+
+    async def story() -> None:
+        kept = Supervisor("child", start, fail, QUICK)
+        running = asyncio.create_task(kept.run())
+        await asyncio.sleep(0.01)
+        end(kept)
+        assert await running
+        assert dropped == [True]
+        # Whoever gives up waiting for the child ends its start, too.
+        running = asyncio.create_task(Supervisor("child", start, fail, QUICK).run())
+        await asyncio.sleep(0.01)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        await until(lambda: len(dropped) == 2)
+
+    run(story)

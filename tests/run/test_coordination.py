@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -103,6 +104,16 @@ def test_a_damaged_shard_ends_the_crawl(tmp_path: Path, pattern: str) -> None:
     status = Crawl.open(folder).status()
     assert status.state == "stopped"
     assert "is damaged" in status.reason
+
+
+def test_a_shard_that_cannot_be_restored_ends_the_crawl(tmp_path: Path) -> None:
+    folder, store = tmp_path / "crawl", tmp_path / "store"
+    with Web(make_site(["a.test"], 5)) as web:
+        make_crawl(folder, web, delay_s=0.01, backup_url=str(store)).run()
+        shutil.rmtree(folder / "shards" / "000")
+        shutil.rmtree(store / "shards" / "000" / "files")
+        with pytest.raises(UsageError, match=f"shard 0 cannot be restored; `rdfspider verify --backup {store}` tells"):
+            Crawl.create(folder).run()
 
 
 def test_a_shard_that_never_comes_up_ends_the_crawl(

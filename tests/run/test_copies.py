@@ -30,6 +30,7 @@ from rdfspider.run.peers.coordinator import Coordinator
 from rdfspider.run.peers.messages import Arrival, Control, ControlCommand
 from rdfspider.run.shipping import Shipping
 
+OURS, THEIRS = "0123456789abcdef", "fedcba9876543210"
 MEMBER = name_shard(0)
 SHARDS = 2
 
@@ -152,7 +153,7 @@ class Member:
     async def take_file(self) -> Snapshot:
         return Snapshot(taken=1.0, generation=(7, 3), files={"a.sst": self.file})
 
-    async def copy(self, url: Path, ticket: str, crawl: str = "ours") -> CopyState:
+    async def copy(self, url: Path, ticket: str, crawl: str = OURS) -> CopyState:
         self.copies.begin(ticket, str(url), crawl)
         while (state := self.copies.state) is None or not (state.is_done or state.problem):
             await asyncio.sleep(0.001)
@@ -205,7 +206,7 @@ def test_a_copy_does_not_replace_that_of_another_crawl(tmp_path: Path) -> None:
     async def run() -> None:
         member = Member(tmp_path)
         assert (await member.copy(tmp_path / "other", "one")).is_done
-        state = await member.copy(tmp_path / "other", "two", crawl="theirs")
+        state = await member.copy(tmp_path / "other", "two", crawl=THEIRS)
         assert f"{tmp_path / 'other'} has the backup of another crawl" in state.problem
         assert len(list_places(Objects(str(tmp_path / "other")), MEMBER)) == 1
 
@@ -226,7 +227,7 @@ def test_a_shipment_that_a_copy_has_begun_does_not_outlive_the_backup(tmp_path: 
             raise AssertionError
 
         member.take_now = take
-        member.copies.begin("one", str(member.own_store), "ours")
+        member.copies.begin("one", str(member.own_store), OURS)
         await taking.wait()
         await member.copies.finish()
         assert not ended

@@ -1,6 +1,7 @@
 """Checkpoints of a shard while it commits, and a store that fails in the midst of them."""
 
 import asyncio
+import threading
 from pathlib import Path
 
 import msgspec
@@ -15,7 +16,8 @@ from rdfspider.config import BackupConfig, Config
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.errors import AwayError
 from rdfspider.frontier.frontier import Frontier
-from rdfspider.run.backups import claim_epoch
+from rdfspider.run import shard_epochs
+from rdfspider.run.shard_epochs import claim_epoch
 from rdfspider.run.shipping import ShardSnapshots, Shipping, ship_shard
 
 MEMBER = name_shard(0)
@@ -170,3 +172,21 @@ def test_nothing_is_sent_to_a_store_in_which_no_crawl_has_begun(tmp_path: Path) 
         assert len(safe) == 1
 
     run_loop(run())
+
+
+def test_a_store_that_says_nothing_gives_no_epoch_and_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = threading.Event()
+
+    def wait(url: str, *, creates: bool) -> Objects:
+        gate.wait()
+        return Objects(url, creates=creates)
+
+    monkeypatch.setattr(shard_epochs, "Objects", wait)
+    monkeypatch.setattr(shard_epochs, "_CLAIM_S", 0.01)
+    make_store(tmp_path / "store")
+    assert claim_epoch(str(tmp_path / "store"), 0, 7) == 7
+    gate.set()
+    monkeypatch.setattr(shard_epochs, "_CLAIM_S", 60.0)
+    assert claim_epoch(str(tmp_path / "store"), 0, 9) == 9

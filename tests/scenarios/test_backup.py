@@ -10,7 +10,9 @@ import pytest
 
 from command_line import run_line
 from object_stores import Gate, S3Server, s3_server
-from rdfspider.errors import UsageError
+from rdfspider.backup.manifests import list_places, name_shard, read_manifest
+from rdfspider.backup.objects import Objects
+from rdfspider.errors import UnreadableError, UsageError
 from rdfspider.search.page_record import read_copy, read_page
 from web import (
     Answers,
@@ -119,7 +121,7 @@ def test_a_crawl_whose_store_is_away_goes_on(
 
 def test_a_shard_whose_folder_is_lost_goes_on_from_its_backup(tmp_path: Path) -> None:
     """While the other one goes on, which has to send again what the backup lacks: one link leads to each page, from the other
-    shard."""
+    shard. The second time the last copy has lost an object, and the one before it is restored."""
     site = make_tree(HOSTS, 200, SHARDS, delay_s=0.05)
     folder, store = tmp_path / "crawl", tmp_path / "store"
     is_over: list[bool] = []
@@ -128,10 +130,12 @@ def test_a_shard_whose_folder_is_lost_goes_on_from_its_backup(tmp_path: Path) ->
         for pages in (60, 120):
             assert crawling.wait_until(lambda: has_copies(folder))
             assert crawling.wait_until(lambda pages=pages: len(web.log) > pages)
-            lose_shard(crawling)
+            assert crawling.wait_until(lambda: list_last_objects(store))
+            lose_shard(crawling, damaged=store if pages == 120 else None)
         is_over.append(True)
         assert crawling.wait() == 0, crawling.stderr()
         assert crawling.stderr().count(f"shard {VICTIM} is restored from {store}") == 2
+        assert "is restored to a state before its last one, which is not whole: " in crawling.stderr()
     check_complete(folder, site)
     assert check_politeness(web.log, DELAY_S, IP_DELAY_S) == []
     assert max(read_responses(folder).values()) == 1, "a page is in the archive twice"
@@ -145,14 +149,30 @@ def test_a_shard_whose_folder_is_lost_goes_on_from_its_backup(tmp_path: Path) ->
     assert verified.returncode == 0, verified.stdout
 
 
-def lose_shard(crawling: Crawling, lost: Path | None = None) -> None:
-    """Kill a shard, and remove its folder before it is started again."""
+def list_last_objects(store: Path) -> list[Path]:
+    """The objects that only the last of two manifests of a shard names."""
+    objects, member = Objects(str(store)), name_shard(VICTIM)
+    places = list_places(objects, member)[-2:]
+    if len(places) < 2:
+        return []
+    try:
+        before, last = ({key for key, _, _ in read_manifest(objects, member, place).list_objects()} for place in places)
+    except UnreadableError:
+        # The crawl has replaced one meanwhile.
+        return []
+    return [store / key for key in sorted(last - before)]
+
+
+def lose_shard(crawling: Crawling, lost: Path | None = None, damaged: Path | None = None) -> None:
+    """Kill a shard, and remove its folder before it is started again, and something of its last copy in a `damaged` store."""
     with stopped(crawling.process.pid):
         old = crawling.shard_pids()[VICTIM]
         shard = psutil.Process(old)
         shard.kill()
         wait_for_end(shard)
         shutil.rmtree(lost or crawling.folder / "shards" / f"{VICTIM:03}")
+        if damaged:
+            list_last_objects(damaged)[0].unlink()
     assert crawling.wait_until(lambda: crawling.shard_pids()[VICTIM] != old)
 
 

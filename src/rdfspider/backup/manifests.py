@@ -1,8 +1,8 @@
 """What a store knows of a member of a crawl: its epochs, and its manifests, of which the highest counts.
 
-A life that begins makes the object of its epoch first and looks for manifests then; one that has written a manifest looks for
-later epochs before it relies on it. So of two lives that overlap, either the later one starts from the manifest, or the earlier
-one learns that it is over, and tells nobody that anything is safe.
+A life that begins makes the object of its epoch first and looks for manifests then; one that writes a manifest looks for later
+epochs before and after that, and relies on it then. So of two lives that overlap, either the later one starts from the manifest,
+or the earlier one learns that it is over, and tells nobody that anything is safe.
 """
 
 import logging
@@ -24,7 +24,6 @@ HEAD = "head"
 """The member with the crawl's small files."""
 VERSION = 1
 """The version of the layout; manifests with another one are refused."""
-_OWNER = "crawl"
 _MANIFEST = re.compile(r"(\d+)-(\d+)\.json")
 _EPOCH = re.compile(r"[0-9]{1,10}")
 # Epochs are stored in 32 bits; the rest is room for those that come. Without a record they begin at the seconds since 1970.
@@ -73,6 +72,8 @@ class Manifest(Struct, frozen=True):
     """Of the shipment in this epoch."""
     taken: float
     """When the state was taken, in seconds since 1970."""
+    crawl: str = ""
+    """The identity of the crawl; empty if it is not known."""
     generation: Cursor = (0, 0)
     """The epoch and the number of commits of a shard's frontier."""
     files: dict[str, StoredFile] = {}
@@ -86,6 +87,10 @@ class Manifest(Struct, frozen=True):
     def place(self) -> "Place":
         """By which manifests are ordered."""
         return Place(self.epoch, self.number)
+
+    def is_of(self, crawl: str) -> bool:
+        """Whether this may be the state of a crawl. It is not where another crawl still wrote when this one took the store."""
+        return not (crawl and self.crawl) or crawl == self.crawl
 
     @property
     def lengths(self) -> dict[str, int]:
@@ -113,23 +118,20 @@ def name_shard(number: int) -> str:
     return f"shards/{number:03}"
 
 
-def claim_store(objects: Objects, crawl: str) -> None:
-    """Make a store that of a crawl, by its identity; UsageError if it is another's, which would be replaced by this one."""
-    if not objects.create(_OWNER, crawl.encode()) and objects.read(_OWNER) != crawl.encode():
-        raise UsageError(
-            f"{objects.url} has the backup of another crawl; name another URL, or get that crawl with "
-            f"`rdfspider restore {objects.url} --dir NEW`"
-        )
-
-
 def list_members(objects: Objects) -> list[str]:
     """List the members that have a manifest; UsageError if there are none."""
+    members = find_members(objects)
+    if not members:
+        raise UsageError(f"{objects.url}: there is no backup of a crawl")
+    return members
+
+
+def find_members(objects: Objects) -> list[str]:
+    """List the members that have a manifest, if there are any."""
     shards = {found[0] for entry in objects.list("shards/") if (found := _SHARD.match(entry.key))}
     members = [prefix.removesuffix("/manifests/") for prefix in sorted(shards)]
     if list_places(objects, HEAD):
         members.insert(0, HEAD)
-    if not members:
-        raise UsageError(f"{objects.url}: there is no backup of a crawl")
     return members
 
 
@@ -159,6 +161,8 @@ def find_newest(objects: Objects, member: str) -> Manifest | None:
 
 def write_manifest(objects: Objects, manifest: Manifest) -> None:
     """Write a manifest, whose objects are all there; SupersededError if another life has written it, or a later one has begun."""
+    # A later life may have removed its objects, as those of an interrupted shipment.
+    check_epoch(objects, manifest.member, manifest.epoch)
     key, body = manifest_key(manifest.member, manifest.place), msgspec.json.encode(manifest)
     # It may be there although the answer to the first attempt was lost.
     if not objects.create(key, body) and objects.read(key) != body:

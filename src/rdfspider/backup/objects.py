@@ -13,9 +13,10 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+from urllib.parse import urlsplit
 
 from rdfspider.disk import sync_folder
-from rdfspider.errors import AwayError, UnreadableError
+from rdfspider.errors import AwayError, UnreadableError, UsageError
 
 # Objects that are longer than this are sent in parts of this size; S3 takes ten thousand of them.
 _PART_BYTES = 8 * 1024 * 1024
@@ -32,6 +33,9 @@ _ENDPOINTS = (
     "GOOGLE_BASE_URL",
 )
 _CREDENTIALS = re.compile("credential|accesskey|unauthenticated|forbidden|denied|metadata", re.IGNORECASE)
+# What stands before the host of a URL, and in the tokens of Azure.
+_USER = re.compile(r"://[^/\s\"'<>]*@")
+_SIGNATURE = re.compile(r"(\bsig(?:nature)?=)[^&\s\"')]+", re.IGNORECASE)
 _MAX_REASON_CHARS = 200
 
 T = TypeVar("T")
@@ -59,6 +63,7 @@ class Objects:
                 raise AwayError(f"{url}: there is no such folder")
             self._store: Any = self._ask(lambda: LocalStore(url, mkdir=True))
         else:
+            _check_endpoints()
             is_plain = any(os.environ.get(name, "").startswith("http://") for name in _ENDPOINTS)
             options: Any = {**_TIMEOUTS, "allow_http": is_plain}
             self._store = self._ask(lambda: from_url(url, client_options=options, retry_config=_RETRIES))
@@ -200,6 +205,15 @@ def is_service(url: str) -> bool:
     return "://" in url
 
 
+def _check_endpoints() -> None:
+    """Raise UsageError if what should name a server is no URL, at which the library would panic."""
+    for name in _ENDPOINTS:
+        try:
+            _ = urlsplit(os.environ.get(name, "")).port
+        except ValueError:
+            raise UsageError(f"{name} in the environment is not the URL of a server") from None
+
+
 class _Source:
     """Chunks, and the error that ended them, which is not the fault of the place where they are sent."""
 
@@ -216,8 +230,10 @@ class _Source:
 
 
 def _shorten(error: BaseException) -> str:
-    """The first line of an error, without the document that the service has sent."""
-    text = " ".join(str(error).partition("\n\n")[0].partition("<?xml")[0].split())[:_MAX_REASON_CHARS]
+    """The first line of an error, without the document that the service has sent, and without what nobody else may read: such
+    texts are shown and stored."""
+    text = " ".join(str(error).partition("\n\n")[0].partition("<?xml")[0].split())
+    text = _SIGNATURE.sub(r"\1…", _USER.sub("://…@", text))[:_MAX_REASON_CHARS]
     if " 404 " in text:
         return "there is no such bucket or container, or nobody may know of it"
     hint = "; credentials come from the environment, see docs/backup.md" if _CREDENTIALS.search(text) else ""

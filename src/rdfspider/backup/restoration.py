@@ -1,5 +1,5 @@
 """Brings the state of a member back to a disk: its newest Manifest enters, files as they were leave, each with its digest
-checked.
+checked. Of the manifests that are kept, the newest that is whole counts.
 
 What is on the disk already and right is not fetched again, so that a restoration that was interrupted goes on where it was.
 """
@@ -7,16 +7,18 @@ What is on the disk already and right is not fetched again, so that a restoratio
 import hashlib
 import logging
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 
 from rdfspider.archive.segments import write_committed
-from rdfspider.backup.manifests import Manifest, StoredFile, StoredPart, find_newest, list_places
+from rdfspider.backup.manifests import Cursor, Manifest, StoredFile, StoredPart, list_places, read_manifest
 from rdfspider.backup.objects import Objects
 from rdfspider.backup.shipment import read_range
 from rdfspider.disk import replace_file, sync_folder
-from rdfspider.errors import UnreadableError, UsageError
+from rdfspider.errors import OtherVersionError, UnreadableError, UsageError
 
 _log = logging.getLogger(__name__)
 
@@ -24,6 +26,13 @@ _log = logging.getLogger(__name__)
 _AT_ONCE = 4
 # A running crawl replaces its manifests; one of them lasts for two shipments.
 _TRIES = 5
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+# Before the generation of any manifest.
+_ANY: Cursor = (-1, -1)
+
+
+class _ReplacedError(Exception):
+    """The crawl goes on, and has replaced a manifest while it was read."""
 
 
 def restore_member(
@@ -31,30 +40,58 @@ def restore_member(
     member: str,
     folder: Path,
     *,
+    crawl: str = "",
     archive: str = "warc",
-    skipped: Collection[str] = (),
-    on_file: Callable[[int], None] = lambda size: None,
+    renamed: Mapping[str, str] = _NOTHING,
+    newer_than: Cursor = _ANY,
+    on_begin: Callable[[], None] = lambda: None,
 ) -> Manifest | None:
-    """Make a member's folder as its newest manifest says, without files that are `skipped`; None if it has no manifest.
+    """Make a member's folder as its newest manifest says, files that are `renamed` under other paths; None if it has no manifest
+    of this crawl, by its identity, with a generation `newer_than` this one. If that manifest lacks something, the one before it
+    is taken, with a warning; UnreadableError if none is whole. `on_begin` is called before anything is fetched."""
 
-    `on_file` is called with the size of each file or part that has come.
-    """
+    def restore(manifest: Manifest, problem: UnreadableError | None) -> None:
+        if problem is None:
+            on_begin()
+        else:
+            _log.warning("%s is restored to a state before its last one, which is not whole: %s", member, problem)
+        _restore(objects, manifest, folder, archive, renamed)
+
     for _ in range(_TRIES):
-        manifest = find_newest(objects, member)
-        if manifest is None:
-            return None
-        try:
-            _restore(objects, manifest, folder, archive, skipped, on_file)
-        except UnreadableError:
-            if manifest.place in list_places(objects, member):
-                raise
-            # The crawl goes on, and has replaced it meanwhile.
-            continue
-        return manifest
+        with suppress(_ReplacedError):
+            return _restore_newest(objects, member, crawl, newer_than, restore)
     raise UsageError(f"{objects.url}: {member} changes too often to be restored")
 
 
-def restore_file(objects: Objects, stored: StoredFile, path: Path) -> None:
+def _restore_newest(
+    objects: Objects,
+    member: str,
+    crawl: str,
+    newer_than: Cursor,
+    restore: Callable[[Manifest, UnreadableError | None], None],
+) -> Manifest | None:
+    problem: UnreadableError | None = None
+    for place in reversed(list_places(objects, member)):
+        try:
+            manifest = read_manifest(objects, member, place)
+            if not manifest.is_of(crawl):
+                continue
+            if manifest.generation <= newer_than:
+                break
+            restore(manifest, problem)
+            return manifest
+        except OtherVersionError:
+            raise
+        except UnreadableError as error:
+            if place not in list_places(objects, member):
+                raise _ReplacedError from error
+            problem = problem or error
+    if problem is not None:
+        raise problem
+    return None
+
+
+def _restore_file(objects: Objects, stored: StoredFile, path: Path) -> None:
     """Bring one file back, if it is not there as it was; UnreadableError if its object is missing or damaged."""
     if path.is_file() and path.stat().st_size == stored.size and _digest(path, 0, stored.size) == stored.digest:
         return
@@ -68,30 +105,18 @@ def restore_file(objects: Objects, stored: StoredFile, path: Path) -> None:
             raise _tell_damage(objects, stored.key)
 
 
-def _restore(
-    objects: Objects,
-    manifest: Manifest,
-    folder: Path,
-    archive: str,
-    skipped: Collection[str],
-    on_file: Callable[[int], None],
-) -> None:
+def _restore(objects: Objects, manifest: Manifest, folder: Path, archive: str, renamed: Mapping[str, str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    files = {name: stored for name, stored in manifest.files.items() if name not in skipped}
+    files = {renamed.get(name, name): stored for name, stored in manifest.files.items()}
     for name in (*files, *manifest.segments):
         _check_inside(name)
-    _remove_others(folder, files)
-
-    def bring_file(name: str, stored: StoredFile) -> None:
-        restore_file(objects, stored, folder / name)
-        on_file(stored.size)
-
-    def bring_segment(name: str, parts: tuple[StoredPart, ...]) -> None:
-        _restore_segment(objects, folder / archive / name, parts, on_file)
-
+    _remove_others(folder, (*files, *(f"{archive}/{name}" for name in manifest.segments)))
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        tasks = [pool.submit(bring_file, name, stored) for name, stored in files.items()]
-        tasks += [pool.submit(bring_segment, name, parts) for name, parts in manifest.segments.items()]
+        tasks = [pool.submit(_restore_file, objects, stored, folder / name) for name, stored in files.items()]
+        tasks += [
+            pool.submit(_restore_segment, objects, folder / archive / name, parts)
+            for name, parts in manifest.segments.items()
+        ]
         try:
             for task in tasks:
                 task.result()
@@ -103,9 +128,7 @@ def _restore(
         sync_folder(folder / archive)
 
 
-def _restore_segment(
-    objects: Objects, path: Path, parts: tuple[StoredPart, ...], on_file: Callable[[int], None]
-) -> None:
+def _restore_segment(objects: Objects, path: Path, parts: tuple[StoredPart, ...]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
@@ -113,7 +136,6 @@ def _restore_segment(
         for part in parts:
             if size < part.end or _digest(path, part.start, part.end) != part.digest:
                 _restore_part(objects, descriptor, part)
-            on_file(part.end - part.start)
         os.ftruncate(descriptor, parts[-1].end)
         os.fsync(descriptor)
     finally:

@@ -63,10 +63,12 @@ class Snapshot:
 class Shipper:
     """Sends the states of one life of a member."""
 
-    def __init__(self, objects: Objects, member: str, epoch: int, pace: Pace | None = None) -> None:
+    def __init__(self, objects: Objects, member: str, epoch: int, pace: Pace | None = None, *, crawl: str = "") -> None:
+        """`crawl` is the identity of the crawl."""
         self._objects = objects
         self._member = member
         self._epoch = epoch
+        self._crawl = crawl
         self._pace = pace or Pace()
         self._kept: list[Manifest] | None = None
         """The newest manifests, the newest last; None before the first shipment."""
@@ -81,6 +83,8 @@ class Shipper:
         """The parts of each segment that are in the store."""
         self._checked: set[str] = set()
         """The segments of which this life has sent something, or seen that they are those of the store."""
+        self._loose: set[str] = set()
+        """Keys that were sent, or named by manifests that are gone, and may be named by none."""
         self.sent_bytes = 0
         """In all shipments."""
 
@@ -114,6 +118,7 @@ class Shipper:
             epoch=self._epoch,
             number=self._number,
             taken=snapshot.taken,
+            crawl=self._crawl,
             generation=snapshot.generation,
             files=files,
             segments=segments,
@@ -206,6 +211,7 @@ class Shipper:
     def _send(self, key: str, path: Path, start: int, end: int) -> str:
         """Send bytes of a file; return their digest."""
         digest = hashlib.sha256()
+        self._loose.add(key)
         self._objects.put(key, self._read(path, start, end, digest))
         self._known[digest.hexdigest(), end - start] = key
         self.sent_bytes += end - start
@@ -229,25 +235,32 @@ class Shipper:
         self._kept.append(newest)
         old, self._kept = self._kept[:-_KEPT_MANIFESTS], self._kept[-_KEPT_MANIFESTS:]
         needed = {key for manifest in self._kept for key, _, _ in manifest.list_objects()}
-        gone = {key for manifest in old for key, _, _ in manifest.list_objects()} - needed
+        self._loose.update(key for manifest in old for key, _, _ in manifest.list_objects())
         kept = {manifest.place for manifest in self._kept}
         # A later life may have begun since the manifest was written; what it writes is not for this one to remove.
         places = (place for place in list_places(self._objects, self._member) if place < newest.place)
         stray = {manifest_key(self._member, place) for place in places if place not in kept}
+        self._known = {known: key for known, key in self._known.items() if key in needed}
+        self._sent = {
+            identity: stored
+            for identity, stored in self._sent.items()
+            if identity[0] in newest.files and stored.key in needed
+        }
+        self._parts = {name: parts for name, parts in self._parts.items() if name in newest.segments}
         # Manifests first: none may name what is gone.
         self._objects.delete(stray)
-        self._objects.delete(gone)
-        self._known = {known: key for known, key in self._known.items() if key in needed}
-        names = newest.files.keys()
-        self._sent = {identity: stored for identity, stored in self._sent.items() if identity[0] in names}
+        self._objects.delete(self._loose - needed)
+        self._loose.clear()
 
 
-def begin_shipper(objects: Objects, member: str, generation: Cursor, pace: Pace | None = None) -> Shipper:
+def begin_shipper(
+    objects: Objects, member: str, generation: Cursor, pace: Pace | None = None, *, crawl: str = ""
+) -> Shipper:
     """The shipper of a life to which the store gives an epoch; SupersededError if the store has a later state than this."""
     newest = find_newest(objects, member)
-    if newest is not None and newest.generation > generation:
+    if newest is not None and newest.is_of(crawl) and newest.generation > generation:
         raise SupersededError(f"{objects.url} has a later state of {member}; restore it to go on from there")
-    return Shipper(objects, member, begin_epoch(objects, member, max(generation[0], 1)), pace)
+    return Shipper(objects, member, begin_epoch(objects, member, max(generation[0], 1)), pace, crawl=crawl)
 
 
 def plan_parts(parts: tuple[StoredPart, ...], length: int) -> tuple[tuple[StoredPart, ...], list[tuple[int, int]]]:

@@ -89,12 +89,21 @@ def check_folder(folder: Path) -> bool:
 
 def identify_crawl(folder: Path) -> str:
     """Return the identity of a crawl, which stays when its folder is moved or copied."""
-    fixed = read_file(folder).get(FIXED, {})
-    if isinstance(identity := fixed.get("id"), str) and _IDENTITY.fullmatch(identity):
+    return identify_fixed(read_file(folder).get(FIXED, {}))
+
+
+def identify_fixed(fixed: Mapping[str, Any]) -> str:
+    """Return the identity of a crawl by what is fixed in its settings."""
+    if isinstance(identity := fixed.get("id"), str) and is_identity(identity):
         return identity
     # Earlier crawls have none.
     parts = (str(fixed.get(name, "")) for name in ("created", "shards", "suffixes"))
     return hashlib.sha256(" ".join(parts).encode()).hexdigest()[:16]
+
+
+def is_identity(text: str) -> bool:
+    """Whether a text may be the identity of a crawl."""
+    return _IDENTITY.fullmatch(text) is not None
 
 
 def is_half_made(folder: Path) -> bool:
@@ -134,7 +143,7 @@ def restore_settings(
         for name, value in tomllib.loads(line).items():
             if isinstance(value, dict):
                 section = name
-            elif (section, name) == (FIXED, "id") and _IDENTITY.fullmatch(str(value)):
+            elif (section, name) == (FIXED, "id") and is_identity(str(value)):
                 identity = str(value)
             elif f"{section}.{name}" in SETTINGS:
                 kept.setdefault(section, {})[name] = value

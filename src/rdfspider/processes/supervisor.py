@@ -99,6 +99,8 @@ class Supervisor:
         self._judge = judge
         self._policy = policy
         self._child: SupervisedChild | None = None
+        self._starting: asyncio.Future[SupervisedChild] | None = None
+        """The start that is under way."""
         self._is_stopping = False
         self._is_killed = False
         self._is_stuck = False
@@ -134,6 +136,8 @@ class Supervisor:
                 await self._sleep(pause_s)
                 pause_s = min(2 * pause_s, policy.max_pause_s)
                 continue
+            if code is None:
+                return True
             has_recovered = time.monotonic() - started > policy.recovered_s and not self._is_stuck
             fate = self._judge(Exit(code, has_recovered))
             if fate is Fate.OVER or self._is_stopping:
@@ -168,8 +172,10 @@ class Supervisor:
         return silent_s
 
     def stop(self) -> None:
-        """Start no more children; the current one ends by itself."""
+        """Start no more children, nor wait for one that is being started; the current one ends by itself."""
         self._is_stopping = True
+        if self._starting is not None:
+            self._starting.cancel()
 
     def kill(self) -> None:
         """Kill the child, and start no other."""
@@ -197,11 +203,15 @@ class Supervisor:
             self._is_stuck = True
             self._kill(child)
 
-    async def _run_child(self) -> int:
+    async def _run_child(self) -> int | None:
+        """Return the exit code of a new child; None if it was stopped before there was one."""
         self._is_stuck = False
         self._last_sign = None
         self._lost = asyncio.get_running_loop().create_future()
-        self._child = await self._start()
+        child = await self._start_child()
+        if child is None:
+            return None
+        self._child = child
         self._started_at = time.monotonic()
         try:
             if self._is_killed:
@@ -212,6 +222,18 @@ class Supervisor:
             raise
         finally:
             self._child = None
+
+    async def _start_child(self) -> SupervisedChild | None:
+        """Start a child; None if it was stopped meanwhile, as a start may wait for what does not answer."""
+        self._starting = asyncio.ensure_future(self._start())
+        try:
+            await asyncio.wait([self._starting])
+            return None if self._starting.cancelled() else self._starting.result()
+        except asyncio.CancelledError:
+            self._starting.cancel()
+            raise
+        finally:
+            self._starting = None
 
     def _kill(self, child: SupervisedChild) -> None:
         child.kill()

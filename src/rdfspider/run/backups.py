@@ -6,24 +6,23 @@ import logging
 import secrets
 import time
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from rdfspider.backup.manifests import (
     HEAD,
+    Cursor,
     Manifest,
-    begin_epoch,
     check_head,
-    claim_store,
-    find_newest,
     list_members,
     list_places,
     name_shard,
 )
 from rdfspider.backup.objects import Objects
-from rdfspider.backup.restoration import restore_file, restore_member
+from rdfspider.backup.restoration import restore_member
 from rdfspider.backup.shipment import Snapshot, begin_shipper
 from rdfspider.config import Config
 from rdfspider.crawl.bounds import BACKUP_PLACES
@@ -46,13 +45,14 @@ from rdfspider.crawl.messages import Command, CommandAnswer, CommandName
 from rdfspider.crawl.settings import FILE, FIXED, Asked, ask_flags, read_file
 from rdfspider.crawl.status import FILE as STATUS
 from rdfspider.disk import sync_folder, write_atomically
-from rdfspider.errors import AwayError, UnreadableError, UsageError
+from rdfspider.errors import AwayError, OtherVersionError, UnreadableError, UsageError
 from rdfspider.frontier.reader import FrontierReader, read_generation
 from rdfspider.frontier.store import check_at_rest, has_store
 from rdfspider.places.client import describe_place
 from rdfspider.places.records import find_state, read_place
 from rdfspider.run.runners.runner import ShardOrder
 from rdfspider.run.shard_archive import WARC, read_lengths
+from rdfspider.run.store_owner import check_seeds, claim_store
 
 _log = logging.getLogger(__name__)
 
@@ -67,6 +67,10 @@ _HEAD_NAME = "settings and seeds"
 _POLL_S = 0.3
 # How often it is said what is still waited for.
 _TOLD_S = 60.0
+
+
+class UnrestoredError(UnreadableError):
+    """A shard that is gone cannot be restored, because its backup is damaged."""
 
 
 class BackupReport(NamedTuple):
@@ -93,7 +97,8 @@ def backup_crawl(
     shard is in a place that is not here, InUseError if a process still uses one."""
     objects = Objects(url)
     with hold_folder(folder, "backup"):
-        claim_store(objects, identify_crawl(folder))
+        crawl = identify_crawl(folder)
+        claim_store(objects, crawl)
         # All are looked for before anything is sent.
         roots = {number: _find_root(folder, number) for number in list_shards(folder)}
         total = sent = shards = 0
@@ -102,12 +107,12 @@ def backup_crawl(
                 continue
             on_progress(f"shard {number}")
             snapshot = take_at_rest(root, number, config)
-            shipper = begin_shipper(objects, name_shard(number), snapshot.generation)
+            shipper = begin_shipper(objects, name_shard(number), snapshot.generation, crawl=crawl)
             total += measure(shipper.ship(snapshot))
             sent += shipper.sent_bytes
             shards += 1
         on_progress(_HEAD_NAME)
-        head = begin_shipper(objects, HEAD, (0, 0))
+        head = begin_shipper(objects, HEAD, (0, 0), crawl=crawl)
         total += measure(head.ship(take_head(folder)))
         return BackupReport(shards, total, sent + head.sent_bytes)
 
@@ -199,20 +204,19 @@ def restore_crawl(
     with hold_folder(folder, "restore"):
         write_atomically(folder / RESTORING, f"{url}\n".encode())
         on_progress(_HEAD_NAME)
-        head = restore_member(objects, HEAD, folder, skipped=(FILE,))
+        # Not under its name yet: with that, it is a crawl.
+        settings = folder / f"{FILE}.coming"
+        head = restore_member(objects, HEAD, folder, renamed={FILE: settings.name})
         if head is None or FILE not in head.files:
             raise UsageError(f"{url}: the backup has no {FILE}")
         total = measure(head)
-        # Not under its name yet: with that, it is a crawl.
-        settings = folder / f"{FILE}.coming"
-        restore_file(objects, head.files[FILE], settings)
         shards, has_places = _read_settings(settings, url)
         for member in members:
             # One that came before an interruption is complete.
             is_there = (folder / member / RESTORED).exists() or (keeps_places and has_places)
             if member != HEAD and not is_there:
                 on_progress(member.replace("shards/", "shard "))
-                manifest = restore_shard(objects, folder, int(member.rpartition("/")[2]))
+                manifest = restore_shard(objects, folder, int(member.rpartition("/")[2]), crawl=head.crawl)
                 total += measure(manifest) if manifest else 0
         settings.replace(folder / FILE)
         sync_folder(folder)
@@ -234,12 +238,24 @@ def _read_settings(path: Path, url: str) -> tuple[int, bool]:
         raise UnreadableError(f"{url}: {FILE} in the backup is not that of a crawl ({error!r})") from error
 
 
-def restore_shard(objects: Objects, folder: Path, number: int) -> Manifest | None:
-    """Make the folder of a shard as its newest manifest says; None if it has none. It takes its place when it is complete,
-    because the index reads what is there; what was there before is set aside. It is marked, so that its next life knows that it
-    is an older copy: hosts get their full pause, and no number or segment is used again that the lost state may have used."""
+def restore_shard(
+    objects: Objects,
+    folder: Path,
+    number: int,
+    *,
+    crawl: str = "",
+    newer_than: Cursor = (-1, -1),
+    on_begin: Callable[[], None] = lambda: None,
+) -> Manifest | None:
+    """Make the folder of a shard as its newest manifest says; None if none of this crawl is `newer_than` this. It takes its place
+    when it is complete, because the index reads what is there; what was there before is set aside. It is marked, so that its next
+    life knows that it is an older copy: hosts get their full pause, and no number or segment is used again that the lost state
+    may have used."""
     coming, shard = folder / _COMING / f"{number:03}", shard_folder(folder, number)
-    manifest = restore_member(objects, name_shard(number), coming, archive=WARC)
+    member = name_shard(number)
+    manifest = restore_member(
+        *(objects, member, coming), crawl=crawl, archive=WARC, newer_than=newer_than, on_begin=on_begin
+    )
     if manifest is None:
         return None
     write_atomically(coming / RESTORED, b"")
@@ -258,15 +274,16 @@ def restore_shard(objects: Objects, folder: Path, number: int) -> Manifest | Non
     return manifest
 
 
-def recover_folder(folder: Path, url: str, on_progress: Callable[[str], None] = lambda line: None) -> None:
+def recover_folder(folder: Path, url: str, seeds: Sequence[str] = ()) -> None:
     """Before a crawl starts: restore it if there is a backup and its folder is gone. Folders of shards that are gone are made,
-    and each shard restores its own. UsageError if the store is another crawl's."""
+    and each shard restores its own. UsageError if the store is another crawl's, or if seeds are given that are not its own."""
     is_gone = not folder.exists() or (folder.is_dir() and not _list_others(folder))
     if is_gone or (folder / RESTORING).is_file():
         # A new crawl has no backup yet.
-        if list_places(Objects(url), HEAD):
+        if list_places(objects := Objects(url), HEAD):
+            check_seeds(objects, seeds)
             _log.warning("%s is restored from %s, and goes on", folder, url)
-            restore_crawl(url, folder, on_progress, keeps_places=True)
+            restore_crawl(url, folder, keeps_places=True)
     elif isinstance(shards := read_file(folder).get(FIXED, {}).get("shards"), int):
         claim_store(Objects(url), identify_crawl(folder))
         for number in range(shards):
@@ -275,22 +292,31 @@ def recover_folder(folder: Path, url: str, on_progress: Callable[[str], None] = 
 
 def recover_shard(order: ShardOrder) -> ShardOrder:
     """Before a shard starts: restore its state from the backup if the disk has none, or an older one. BlockingIOError if there is
-    none on the disk and the store is away. The order that is returned says what the state may lack."""
+    none on the disk and the store is away, UnrestoredError if what is in the store is not whole. The order that is returned says
+    what the state may lack."""
     url, number = order.config.backup.url, order.number
     is_gone = not has_store(frontier_folder(order.folder, number))
     try:
         objects = Objects(url, creates=False)
         check_head(objects)
-        newest = find_newest(objects, name_shard(number))
-        if newest is None or not (is_gone or _is_older(order, newest)):
-            return _note_restored(order)
-        _log.warning("shard %d is restored from %s", number, url)
-        restore_shard(objects, order.folder, number)
+        own = (-1, -1) if is_gone else _read_generation(order)
+        if own is not None:
+            tell = partial(_log.warning, "shard %d is restored from %s", number, url)
+            restore_shard(objects, order.folder, number, crawl=order.crawl, newer_than=own, on_begin=tell)
     except AwayError as error:
-        if not is_gone:
-            _log.warning("shard %d starts without a look at its backup: %s", number, error)
-            return _note_restored(order)
-        raise BlockingIOError(errno.EAGAIN, str(error)) from error
+        if is_gone:
+            raise BlockingIOError(errno.EAGAIN, str(error)) from error
+        _log.warning("shard %d starts without a look at its backup: %s", number, error)
+    except OtherVersionError:
+        raise
+    except UnreadableError as error:
+        if is_gone:
+            raise UnrestoredError(f"shard {number} cannot be restored: {error}") from error
+        # Its last copy, of which others have heard, may be newer.
+        _log.warning(
+            "shard %d goes on with what is on its disk, as its last copy cannot be restored: %s", number, error
+        )
+        write_atomically(shard_folder(order.folder, number) / RESTORED, b"")
     return _note_restored(order)
 
 
@@ -306,25 +332,12 @@ def _note_restored(order: ShardOrder) -> ShardOrder:
     return order._replace(heard=order.heard.merge(lost_before(order.epoch)))
 
 
-def claim_epoch(url: str, number: int, least: int) -> int:
-    """Let the store give a life of a shard its epoch. While the store is away, the shard takes the next one that is known here,
-    and tells the store before it sends anything."""
+def _read_generation(order: ShardOrder) -> Cursor | None:
+    """Read how new the state on the disk is; None if it is damaged or in use, which the shard says."""
     try:
-        objects = Objects(url, creates=False)
-        check_head(objects)
-        return begin_epoch(objects, name_shard(number), least)
-    except AwayError as error:
-        _log.warning("shard %d begins an epoch that its backup has not given: %s", number, error)
-        return least
-
-
-def _is_older(order: ShardOrder, newest: Manifest) -> bool:
-    """Whether the state on the disk is older than one in the store, as when the disk was put back."""
-    try:
-        return take_at_rest(order.folder, order.number, order.config).generation < newest.generation
+        return take_at_rest(order.folder, order.number, order.config).generation
     except UsageError:
-        # It is damaged or in use, and the shard says so.
-        return False
+        return None
 
 
 def _check_target(folder: Path, url: str) -> None:

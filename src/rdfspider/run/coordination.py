@@ -20,15 +20,14 @@ from rdfspider.config import Config
 from rdfspider.crawl.budgets import SIGNAL_REASONS, EndReason
 from rdfspider.crawl.folder import CONTROL, DOCUMENTS, advise_doctor, frontier_folder, make_change, read_seeds
 from rdfspider.crawl.history import Recorder
-from rdfspider.crawl.lives import begin_life, has_run
-from rdfspider.crawl.messages import Command, CommandAnswer, CommandName, RunState
+from rdfspider.crawl.lives import Life, begin_life, has_run
+from rdfspider.crawl.messages import Beat, Command, CommandAnswer, CommandName, RunState
 from rdfspider.crawl.status import Status, end_shards, forget_run, read_status
 from rdfspider.disk import write_atomically
 from rdfspider.errors import UsageError
 from rdfspider.linked_documents import KeptDocuments
 from rdfspider.processes.signals import Signals, run_until_end
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, SupervisedChild, Supervisor
-from rdfspider.run.backups import claim_epoch
 from rdfspider.run.copies import CrawlCopies
 from rdfspider.run.head import find_earliest_start, lead, watch_successor
 from rdfspider.run.index_watch import IndexWatch
@@ -39,8 +38,9 @@ from rdfspider.run.peers.messages import Control, ControlCommand
 from rdfspider.run.run_status import RunStatus
 from rdfspider.run.runners.local import make_local_runner, remove_old_sockets
 from rdfspider.run.runners.runner import Runner, ShardExit, ShardOrder
+from rdfspider.run.shard_epochs import claim_epoch
 from rdfspider.run.shard_watch import ShardWatch
-from rdfspider.run.shipping import ship_head
+from rdfspider.run.shipping import run_in_thread, ship_head
 
 _log = logging.getLogger(__name__)
 
@@ -215,18 +215,30 @@ class _Coordination:
         self._started_shards.add(number)
         earlier = next((beat for beat in self._previous if beat.shard == number), None)
         last = self._coordinator.beats.get(number, earlier)
-        is_refused, url = number in self._refused, self._config.backup.url
-        claim = partial(claim_epoch, url, number) if url else (lambda least: least)
-        # A store may take long to answer.
-        is_known = last is not None or await asyncio.to_thread(has_run, self._folder, number)
-        life = await asyncio.to_thread(
-            partial(begin_life, self._folder, number, last, is_refused=is_refused, claim=claim)
-        )
+        is_known = last is not None or await run_in_thread(lambda: has_run(self._folder, number))
+        life = await self._begin_life(number, last)
         self._refused.discard(number)
         self._coordinator.note_start(number, life.epoch)
         addresses = self._runner.addresses._replace(coordinator=self._hub.shard_address)
         order = ShardOrder(number, self._folder, addresses, self._config, is_again, *life, has_run=is_known)
         return await self._runner.start(order)
+
+    async def _begin_life(self, number: int, last: Beat | None) -> Life:
+        """Begin a life of a shard. A store may take long to answer; if this is cancelled meanwhile, nothing is written."""
+        is_refused, url, is_wanted = number in self._refused, self._config.backup.url, True
+
+        def claim(least: int) -> int:
+            epoch = claim_epoch(url, number, least) if url else least
+            if not is_wanted:
+                raise InterruptedError
+            return epoch
+
+        try:
+            return await run_in_thread(
+                partial(begin_life, self._folder, number, last, is_refused=is_refused, claim=claim)
+            )
+        finally:
+            is_wanted = False
 
     def _judge_exit(self, number: int, ended: Exit) -> Fate:
         """Decide what follows from the end of a shard: it has failed if it never reported to the coordinator. An error that a
@@ -247,6 +259,12 @@ class _Coordination:
                 return Fate.OVER
             case ShardExit.USAGE:
                 self._end_with(f"shard {number} cannot be opened; {advise_doctor(self._folder)}")
+                return Fate.OVER
+            case ShardExit.UNRESTORED:
+                url = self._config.backup.url
+                self._end_with(
+                    f"shard {number} cannot be restored; `rdfspider verify --backup {url}` tells what is missing"
+                )
                 return Fate.OVER
             case ShardExit.STALE:
                 self._refused.add(number)

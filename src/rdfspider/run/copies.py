@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
-from rdfspider.backup.manifests import HEAD, claim_store
+from rdfspider.backup.manifests import HEAD
 from rdfspider.backup.objects import Objects
 from rdfspider.backup.pace import StoppedError
 from rdfspider.backup.shipment import Snapshot
@@ -25,6 +25,7 @@ from rdfspider.run.peers.coordinator import Coordinator, Outgoing
 from rdfspider.run.peers.messages import Control, ControlCommand
 from rdfspider.run.shipping import Shipped, Shipping, run_in_thread
 from rdfspider.run.snapshots import COPY_HEAD_COPIES, HeadSnapshots
+from rdfspider.run.store_owner import claim_store
 
 _log = logging.getLogger(__name__)
 
@@ -102,7 +103,9 @@ class MemberCopies:
             return await self._own.ship_apart()
         await run_in_thread(lambda: claim_store(Objects(url), crawl))
         config, limits = replace(self._config, url=url), self._own.limits if self._own else None
-        self._shipping = Shipping(config, self._member, self._take, release=self._release, limits=limits)
+        self._shipping = Shipping(
+            *(config, self._member, self._take), crawl=crawl, release=self._release, limits=limits
+        )
         try:
             return await self._shipping.ship()
         finally:

@@ -9,7 +9,7 @@ import asyncio
 import logging
 from pathlib import Path
 
-from rdfspider.backup.manifests import HEAD, SupersededError, begin_epoch, check_epoch, claim_store
+from rdfspider.backup.manifests import HEAD, SupersededError, begin_epoch, check_epoch
 from rdfspider.backup.objects import Objects
 from rdfspider.crawl.folder import identify_crawl
 from rdfspider.crawl.lives import HeadLife, begin_head
@@ -18,6 +18,7 @@ from rdfspider.crawl.status import Status
 from rdfspider.errors import AwayError
 from rdfspider.frontier.clock import Clock
 from rdfspider.run.shipping import run_in_thread
+from rdfspider.run.store_owner import check_owner, claim_store
 
 _log = logging.getLogger(__name__)
 
@@ -34,8 +35,16 @@ def lead(folder: Path, url: str) -> HeadLife:
     if not url:
         return begin_head(folder, home)
     objects = Objects(url)
-    claim_store(objects, identify_crawl(folder))
-    return begin_head(folder, home, lambda least: begin_epoch(objects, HEAD, least))
+    crawl = identify_crawl(folder)
+    claim_store(objects, crawl)
+
+    def claim(least: int) -> int:
+        epoch = begin_epoch(objects, HEAD, least)
+        # Of two that take an empty store at once, none must lead in that of the other.
+        check_owner(objects, crawl)
+        return epoch
+
+    return begin_head(folder, home, claim)
 
 
 def find_earliest_start(

@@ -171,8 +171,8 @@ class Shard:
         backup = self._order.config.backup
         if not backup.url:
             return None
-        number, epoch = self._order.number, self._frontier.epoch
-        return ship_shard(backup, number, self._make_snapshots(CHECKPOINT), epoch, self._peers.note_backup)
+        number, epoch, crawl = self._order.number, self._frontier.epoch, self._order.crawl
+        return ship_shard(backup, number, self._make_snapshots(CHECKPOINT), epoch, self._peers.note_backup, crawl)
 
     def _make_copies(self) -> MemberCopies:
         """What sends copies that a user asks for."""

@@ -20,7 +20,7 @@ from rdfspider.frontier.entries import StaleLifeError
 from rdfspider.frontier.store import is_damage, is_disk_error
 from rdfspider.places.records import mark_state
 from rdfspider.processes.module_process import begin_module_process, calm_collector
-from rdfspider.run.backups import forget_restored, recover_shard
+from rdfspider.run.backups import UnrestoredError, forget_restored, recover_shard
 from rdfspider.run.commits import check_disk
 from rdfspider.run.runners.places import Parcel, enter_place, unpack_files
 from rdfspider.run.runners.runner import ShardExit, ShardOrder
@@ -48,7 +48,7 @@ def main() -> None:
         uvloop.run(_run(fit_connections(order)))
     except UsageError as error:
         sys.stderr.write(f"rdfspider: {error}\n")
-        sys.exit(ShardExit.USAGE)
+        sys.exit(ShardExit.UNRESTORED if isinstance(error, UnrestoredError) else ShardExit.USAGE)
     except Exception as error:
         # If the parent was killed, a new one may have removed its sockets; errors that follow from that are not reported.
         _leave_without_parent(order)

@@ -26,6 +26,7 @@ from rdfspider.backup.objects import Objects
 from rdfspider.backup.pace import Limits, Pace, StoppedError
 from rdfspider.backup.shipment import Shipper, Snapshot, begin_shipper
 from rdfspider.config import BackupConfig
+from rdfspider.crawl.folder import identify_crawl
 from rdfspider.crawl.messages import BackupState
 from rdfspider.errors import AwayError
 from rdfspider.run.snapshots import HeadSnapshots, ShardSnapshots
@@ -56,17 +57,19 @@ class Shipping:
         take: Callable[[], Awaitable[Snapshot]],
         *,
         epoch: int = 0,
+        crawl: str = "",
         on_shipped: Callable[[Mapping[int, Cursor]], None] = lambda inbox: None,
         release: Callable[[], None] = lambda: None,
         limits: Limits | None = None,
     ) -> None:
         """`take` takes the present state, and `release`, which runs in a thread, is called when it is no longer needed;
         `on_shipped` is called with what other shards have sent, when it is safe in the store. Without an epoch, the store gives
-        one at the first shipment. `limits` are those of another Shipping, if it shares them."""
+        one at the first shipment. `crawl` is the crawl's identity. `limits` are those of another Shipping, if it shares them."""
         self._config = config
         self._member = member
         self._take = take
         self._epoch = epoch
+        self._crawl = crawl
         self._on_shipped = on_shipped
         self._release = release
         self.limits = limits or Limits(config.max_bytes_s, config.cpu_share)
@@ -176,9 +179,11 @@ class Shipping:
                 if self._epoch:
                     if self._member != HEAD:
                         check_head(objects)
-                    self._shipper = Shipper(objects, self._member, self._epoch, self._pace)
+                    self._shipper = Shipper(objects, self._member, self._epoch, self._pace, crawl=self._crawl)
                 else:
-                    self._shipper = begin_shipper(objects, self._member, snapshot.generation, self._pace)
+                    self._shipper = begin_shipper(
+                        *(objects, self._member, snapshot.generation, self._pace), crawl=self._crawl
+                    )
             with self.limits.share():
                 return self._shipper.ship(snapshot)
         finally:
@@ -196,10 +201,16 @@ def ship_shard(
     snapshots: ShardSnapshots,
     epoch: int,
     on_shipped: Callable[[Mapping[int, Cursor]], None],
+    crawl: str = "",
 ) -> Shipping:
     """The backup of a running shard."""
-    member = name_shard(number)
-    return Shipping(config, member, snapshots.take, epoch=epoch, on_shipped=on_shipped, release=snapshots.clear)
+    return Shipping(
+        *(config, name_shard(number), snapshots.take),
+        epoch=epoch,
+        crawl=crawl,
+        on_shipped=on_shipped,
+        release=snapshots.clear,
+    )
 
 
 def check_store(config: BackupConfig) -> None:
@@ -211,7 +222,8 @@ def check_store(config: BackupConfig) -> None:
 def ship_head(config: BackupConfig, folder: Path, epoch: int) -> Shipping:
     """The backup of the crawl's small files."""
     snapshots = HeadSnapshots(folder)
-    return Shipping(config, HEAD, snapshots.take, epoch=epoch, release=snapshots.clear)
+    crawl = identify_crawl(folder)
+    return Shipping(config, HEAD, snapshots.take, epoch=epoch, crawl=crawl, release=snapshots.clear)
 
 
 async def run_in_thread(work: Callable[[], T]) -> T:

@@ -7,6 +7,7 @@ import pytest
 
 from peering import make_domains
 from rdfspider.config import Config
+from rdfspider.frontier import outbox
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.outbox import START, Cursor
 from rdfspider.records import Discovered
@@ -65,3 +66,17 @@ def test_what_a_destination_has_lost_is_counted_once(frontier: Frontier) -> None
         sent.acknowledge(taken[-1].cursor, START)
     sent.acknowledge(cursors[-1], cursors[-1])
     assert count(sent) == (100, 100, 100)
+
+
+def test_what_is_not_gone_yet_is_sent_again_to_one_that_was_put_back(
+    frontier: Frontier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of very much that is durable only a part is gone at first; the destination comes back from a copy before its last one."""
+    monkeypatch.setattr(outbox, "_FREED_AT_ONCE_BYTES", 1)
+    sent, cursors = send_all(frontier, 10)
+    sent.acknowledge(cursors[-1], cursors[7])
+    assert frontier.outbox.freed(1) == cursors[0]
+    monkeypatch.undo()
+    sent.resume(cursors[4], START)
+    assert [links.cursor for links in sent.take()] == cursors[5:]
+    assert frontier.outbox.freed(1) <= cursors[4]

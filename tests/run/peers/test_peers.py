@@ -328,7 +328,10 @@ def test_links_are_counted_and_those_that_wait_have_an_age(tell: Callable[..., N
     tell(story)
 
 
-def test_with_a_backup_links_are_freed_when_it_is_written(tell: Callable[..., None]) -> None:
+@pytest.mark.parametrize("is_older", [False, True])
+def test_with_a_backup_links_are_freed_when_it_is_written(tell: Callable[..., None], is_older: bool) -> None:
+    """If the last copy is lost and the one before it is restored, the links that were freed are told again."""
+
     async def story(crawl: Crawl) -> None:
         first, second = await crawl.start(0), await crawl.start(1, has_backup=True)
         first.send(1, "http://a.test/1")
@@ -342,11 +345,13 @@ def test_with_a_backup_links_are_freed_when_it_is_written(tell: Callable[..., No
         await crawl.stop(second)
         shutil.rmtree(crawl.folder / "1")
         second = await crawl.start(1, epoch=2, has_backup=True)
-        second.frontier.inbox.resume(0, (1, 1))
-        second.frontier.commit()
-        second.peers._peers[0].intake.settle()
+        if not is_older:
+            second.frontier.inbox.resume(0, (1, 1))
+            second.frontier.commit()
+            second.peers._peers[0].intake.settle()
         await until(lambda: second.knows("http://a.test/2"))
-        assert first.asked == []
+        assert first.asked == ([(1, (0, 0), True)] if is_older else [])
+        assert not is_older or 0 in second.frontier.inbox.lacking
 
     tell(story)
 

@@ -81,6 +81,8 @@ class Delivery:
 
     def resume(self, received: Cursor, durable: Cursor) -> None:
         """Resume after the cursor that the destination reports, whatever was sent before."""
+        # One that was put back to before what it has called durable gets all of it that is not gone yet.
+        self._durable = min(self._durable, received)
         self.acknowledge(received, durable)
         self._is_open = True
         self._is_drained = False

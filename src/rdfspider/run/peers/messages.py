@@ -236,7 +236,7 @@ class Control(Struct, frozen=True, array_like=True, tag=5):
     """For COPY: the ticket of the copy."""
     additions: tuple[str, ...] = ()
     """For SCOPE: URLs that widen the scope; for SEEDS: the new ones, if shards have folders of their own; for COPY: the store's
-    URL."""
+    URL and the identity of the crawl."""
     include: tuple[str, ...] = ()
     """For FILTERS: all that apply from now on."""
     exclude: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from rdfspider.config import Config
+from rdfspider.crawl.folder import identify_crawl
 from rdfspider.errors import USAGE_EXIT
 from rdfspider.frontier.entries import NOTHING_HEARD, LastHeard
 from rdfspider.places.keys import CrawlKeys, ProcessKeys
@@ -29,6 +30,8 @@ class ShardExit(IntEnum):
     """The frontier has had the epoch that it was given, so the shard needs a higher one."""
     SUPERSEDED = 67
     """A later life of the shard has begun elsewhere."""
+    UNRESTORED = 68
+    """The shard's folder is gone, and its backup is not whole; it has written what that lacks."""
     DISK_FAILED = 75
     """The shard's disk is full or missing; it is restarted later."""
     LEASE_OVER = LEASE_OVER
@@ -60,6 +63,11 @@ class ShardOrder(NamedTuple):
     """Whether the shard has run before, so that it has a state somewhere."""
     parcel: Parcel | None = None
     """The files of the crawl, for a shard in a place of its own: then `folder` is the place's. None if it is the crawl's."""
+
+    @property
+    def crawl(self) -> str:
+        """The identity of the crawl."""
+        return self.parcel.crawl if self.parcel else identify_crawl(self.folder)
 
 
 class Runner(Protocol):
