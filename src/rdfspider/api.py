@@ -89,8 +89,7 @@ class Crawl:
         """
         folder = Path(dir)
         asked = (ask_config(config) if config else {}) | ask_flags(settings)
-        given: Sequence[str] = (seeds,) if isinstance(seeds, str) else tuple(seeds)
-        given, seeds_file = _recover(folder, asked, given, seeds_file)
+        given, seeds_file = _recover(folder, asked, (seeds,) if isinstance(seeds, str) else seeds, seeds_file)
         check_folder(folder)
         # Everything is checked before anything is created.
         found = load_config(folder, asked)
@@ -541,10 +540,10 @@ def _ask_filters(command: CommandName, include: str | Iterable[str], exclude: st
 
 
 def _recover(
-    folder: Path, asked: Mapping[str, Asked], seeds: Sequence[str], seeds_file: Path | None
-) -> tuple[Sequence[str], Path | None]:
-    """Bring back what is gone of a crawl that has a backup, if it has these seeds. Return what is left to be read of them: stdin
-    can be read once."""
+    folder: Path, asked: Mapping[str, Asked], seeds: Iterable[str], seeds_file: Path | None
+) -> tuple[Iterable[str], Path | None]:
+    """Bring back what is gone of a crawl that has a backup, if it has these seeds. Return what is left to be read of them: they,
+    and stdin, can be read once."""
     try:
         config = load_config(folder, asked)
     except UsageError:
