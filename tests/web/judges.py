@@ -17,7 +17,7 @@ ON_THE_WAY_S = 1.0
 """A request that was on its way when the crawler was killed is read by the server a little later; hardly a start is so quick."""
 TOLERANCE_S = 0.001
 """The clocks of crawler and server are the same; this is for the rounding of timers."""
-MEASURING_S = 0.01
+MEASURING_S = 0.03
 """On a busy machine a server notes the end of an answer so much later than the crawler, which measures by itself."""
 
 
