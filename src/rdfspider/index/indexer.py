@@ -115,7 +115,7 @@ class Indexer:
     def _start(self, sources: Sources) -> None:
         room = Room(self._paths.index, self._config.run.min_free_bytes)
         openers = self._list_openers(self._paths, self._config)
-        batches = Batches(sources, mechanics=self._config.index.mechanics, views=len(openers))
+        batches = Batches(sources, mechanics=self._config.index.mechanics)
         for name, opener in openers.items():
             follower = Follower(name, opener, sources, batches, room)
             self._followers[follower] = threading.Thread(target=follower.run, name=name, daemon=True)

@@ -22,7 +22,7 @@ from rdfspider.codes import Reason
 from rdfspider.errors import InUseError
 from rdfspider.index.log.batches import Batches
 from rdfspider.index.log.indexed_sources import FORGOTTEN, UNDONE, Forgotten, LogState, Sources
-from rdfspider.index.status import ViewStatus
+from rdfspider.index.status import ViewStatus, is_outside
 from rdfspider.index.view import Cursors, View
 
 _log = logging.getLogger(__name__)
@@ -162,10 +162,13 @@ class Follower:
         """The sources that are being read, and where each ended when that began."""
         self._is_dirty = self._is_at_rest = self._is_interrupted = False
         self._committed_at = self._news_at = self._commit_s = 0.0
+        # Until it is opened, it may need everything.
+        self._join()
 
     def stop(self) -> None:
         """Commit what was taken, and end."""
         self._stop.set()
+        self._batches.hurry()
 
     def finish(self) -> None:
         """End once everything that exists now is indexed, or immediately if the view is suspended, say by a full disk."""
@@ -175,7 +178,7 @@ class Follower:
     def interrupt(self) -> None:
         """End immediately, even while the view waits for a server. Only for views that any thread may close."""
         self._is_interrupted = True
-        self._stop.set()
+        self.stop()
         if (view := self._view) is not None:
             # Keep what the view waited for, to report it after the view is gone.
             self._problem = self._problem or view.problem
@@ -231,6 +234,7 @@ class Follower:
         view = self._view = self._open_view()
         try:
             self._cursors = dict(view.load_cursors())
+            self._join()
             self.has_opened = True
             self._durable = dict(self._cursors)
             self._begun.clear()
@@ -239,7 +243,11 @@ class Follower:
             self._problem = self._problem or view.problem
         finally:
             self._view = None
+            self._batches.leave(self.name)
             view.close()
+
+    def _join(self) -> None:
+        self._batches.join(self.name, self._cursors, is_awaited=not is_outside(self.name))
 
     def _follow(self, view: View) -> None:
         while not self._stop.is_set():
@@ -267,7 +275,7 @@ class Follower:
             view.forget(forgotten.matches)
             if has_undone:
                 # The log is read again: what was forgotten comes back, and applying the rest twice changes nothing.
-                self._cursors = dict.fromkeys(self._cursors, 0) | {UNDONE: forgotten.undone}
+                self._cursors |= dict.fromkeys(self._cursors, 0) | {UNDONE: forgotten.undone}
                 self._begun.clear()
             self._cursors[FORGOTTEN] = forgotten.mark
             # The user who asked for it waits until this is committed.
@@ -276,7 +284,12 @@ class Follower:
         for source in self._begun.keys() - look.keys():
             del self._begun[source]
         can_begin = len(self._begun) < _MAX_BEGUN
-        for source in _rotate(list(look), self._turn):
+        # What others have read comes first: then nobody has to read it again.
+        sources = sorted(
+            _rotate(list(look), self._turn),
+            key=lambda source: not self._batches.has(source, self._cursors.get(source, 0)),
+        )
+        for source in sources:
             is_new = can_begin and self._cursors.get(source, 0) < look[source].length
             if source in self._begun or is_new:
                 self._turn += 1
@@ -292,7 +305,7 @@ class Follower:
     def _read_batch(self, source: str, look: LogState) -> list[Outcome]:
         """The next outcomes of a source; moves its cursor behind them."""
         start = self._cursors.get(source, 0)
-        batch, end, _ = self._batches.read(source, look, start)
+        batch, end, _ = self._batches.read(self.name, source, look, start)
         self._cursors[source] = end
         if end >= self._begun.setdefault(source, look[source].length):
             del self._begun[source]
