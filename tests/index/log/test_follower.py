@@ -199,6 +199,26 @@ def test_a_full_disk_suspends_it_and_nothing_is_lost(tmp_path: Path, caplog: pyt
     assert caplog.text.count("names is suspended") == 1
 
 
+def test_others_neither_keep_anything_for_a_view_that_cannot_be_opened_nor_wait_for_it(tmp_path: Path) -> None:
+    ShardLog(tmp_path).write("http://a.test/")
+    sources = Sources(IndexPaths(tmp_path), ExtractConfig())
+    batches = Batches(sources)
+    is_tried = threading.Event()
+
+    def fail() -> NamesView:
+        is_tried.set()
+        raise OSError(errno.EIO, "Input/output error")
+
+    unopened = Follower("unopened", fail, sources, batches)
+    path = tmp_path / "names.sqlite"
+    follower = Follower("names", lambda: NamesView(path, lambda: None), sources, batches)
+    with following(unopened):
+        assert is_tried.wait(PATIENCE_S)
+        wait_until(lambda: unopened.describe().problem)
+        catch_up(follower)
+        assert not any(batches.has(source, 0) for source in sources.look())
+
+
 def test_too_little_room_suspends_it_before_the_disk_is_full(tmp_path: Path) -> None:
     ShardLog(tmp_path).write(*urls_of(1))
     follower, path = make_follower(tmp_path, room=Room(tmp_path, 1 << 62))

@@ -1,9 +1,11 @@
 """Reads the log once for all views: a position in a source enters, the next batch of outcomes leaves, with the statements that
 the indexes take and, if several views take them, their triples.
 
-Each view follows the log at its own pace. A batch that one view has read is kept for those that are behind it; a view that is
-ahead waits until they have taken some, because reading is dear and would be done again for each. It does not wait for a view
-that stands still: then the oldest batch makes room, and who needs it reads for itself.
+Each view follows the log at its own pace. A batch that one view has read is kept for those that have not passed it; a view that
+is ahead waits until they have taken some, because reading is dear and would be done again for each. It waits only for views
+that can take a kept batch next, and not for one that stands still: then the oldest batch makes room, and who needs it reads
+for itself. A batch ends where another view stands or a kept one begins, so that views that have resumed at different places
+soon share batches again. Files are read without the lock: nobody waits for a disk to get what is kept.
 """
 
 import threading
@@ -34,6 +36,9 @@ _PATIENCE_S = 15.0
 # Files that stay open between two batches; the number of open files is limited.
 _MAX_OPEN = 32
 
+_Place = tuple[str, int]
+"""A source and a position in it."""
+
 
 class Batch(NamedTuple):
     """Some outcomes of a source, in the order of the log."""
@@ -52,6 +57,18 @@ class _Reader:
         self.is_awaited = is_awaited
         self.moved_at = time.monotonic()
 
+    def stands_at(self, place: _Place) -> bool:
+        """Whether it can take the batch of this place next."""
+        source, start = place
+        return self.cursors.get(source, 0) == start
+
+
+class _File(NamedTuple):
+    """An open file of a source, and where it ends."""
+
+    items: Iterator[Outcome | Damage]
+    stop: int
+
 
 class Batches:
     """The reader of the log that all views of a crawl share; any thread may use it."""
@@ -60,13 +77,15 @@ class Batches:
         self._sources = sources
         self._mechanics = mechanics
         self._changed = threading.Condition()
+        """Guards all that follows, and tells those who wait of every change that may let them go on."""
         self._readers: dict[str, _Reader] = {}
-        self._kept: dict[tuple[str, int], tuple[Batch, set[str]]] = {}
-        """By source and position, the oldest first: a batch, and the views that are still to take it."""
+        self._kept: dict[_Place, tuple[Batch, set[str]]] = {}
+        """The oldest first: a batch, and the views that are still to take it."""
         self._kept_chars = 0
+        self._being_read: set[_Place] = set()
         self._is_hurried = False
-        self._open: dict[tuple[str, int], tuple[Iterator[Outcome | Damage], int]] = {}
-        """By source and position, the oldest first: an open file, and where it ends."""
+        self._open: dict[_Place, _File] = {}
+        """The oldest first."""
 
     def join(self, name: str, cursors: Mapping[str, int], *, is_awaited: bool = True) -> None:
         """A view will read from its cursors on, which it moves as it reads. Only if it `is_awaited` do others wait for it."""
@@ -75,6 +94,7 @@ class Batches:
             for source, start in list(self._kept):
                 if cursors.get(source, 0) > start:
                     self._release((source, start), name)
+            self._changed.notify_all()
 
     def leave(self, name: str) -> None:
         """A view reads no more, for now or for ever."""
@@ -82,6 +102,7 @@ class Batches:
             self._readers.pop(name, None)
             for place in list(self._kept):
                 self._release(place, name)
+            self._changed.notify_all()
 
     def hurry(self) -> None:
         """Let no view wait for another from now on."""
@@ -97,50 +118,88 @@ class Batches:
         """Return the outcomes that follow a position in a source. OSError if its file cannot be opened."""
         place = (source, start)
         with self._changed:
-            while not (is_kept := place in self._kept) and self._has_to_wait(name):
+            while place not in self._kept and (place in self._being_read or self._has_to_wait(name)):
                 self._changed.wait(_PATIENCE_S)
-            batch = self._kept[place][0] if is_kept else self._read(source, look, start)
-            if not is_kept and batch.outcomes:
-                self._keep(place, batch)
-            self._release(place, name)
-            self._readers[name].moved_at = time.monotonic()
-            return batch
+            if place in self._kept:
+                batch = self._kept[place][0]
+                self._pass(name, source, batch.end)
+                return batch
+            self._being_read.add(place)
+            opened = self._open.pop(place, None)
+            ends = self._list_ends(source)
+        try:
+            file = opened or _File(_read_on(self._sources.read(source, look, start)), look[source].length)
+            batch = self._read(source, file, ends)
+        except BaseException:
+            with self._changed:
+                self._being_read.discard(place)
+                self._changed.notify_all()
+            raise
+        with self._changed:
+            self._being_read.discard(place)
+            if batch.end < file.stop:
+                self._keep_open((source, batch.end), file)
+            if batch.outcomes:
+                self._keep(place, batch, name)
+            self._pass(name, source, batch.end)
+            self._changed.notify_all()
+        return batch
 
     def _has_to_wait(self, name: str) -> bool:
-        """Whether the room is full of batches for others who move."""
+        """Whether the room is full of batches, none of which this view needs, and another can take one next and moves."""
         if self._kept_chars < _KEPT_CHARS or self._is_hurried:
             return False
-        behind = set[str]().union(*(names for _, names in self._kept.values()))
         since = time.monotonic() - _PATIENCE_S
-        readers = [self._readers[other] for other in behind]
-        return name not in behind and any(reader.is_awaited and reader.moved_at > since for reader in readers)
+        is_awaited = False
+        for place, (_, names) in self._kept.items():
+            if name in names:
+                return False
+            readers = (self._readers[other] for other in names)
+            is_awaited = is_awaited or any(
+                reader.is_awaited and reader.moved_at > since and reader.stands_at(place) for reader in readers
+            )
+        return is_awaited
 
-    def _keep(self, place: tuple[str, int], batch: Batch) -> None:
+    def _list_ends(self, source: str) -> set[int]:
+        """Where a batch of a source should end, so that others can share the next one."""
+        stands = {reader.cursors.get(source, 0) for reader in self._readers.values()}
+        return stands | {start for other, start in self._kept if other == source}
+
+    def _keep(self, place: _Place, batch: Batch, name: str) -> None:
+        source, start = place
+        names = {
+            other for other, reader in self._readers.items() if other != name and reader.cursors.get(source, 0) <= start
+        }
+        if not names:
+            return
         while self._kept and self._kept_chars >= _KEPT_CHARS:
             self._drop(next(iter(self._kept)))
-        source, start = place
-        names = {name for name, reader in self._readers.items() if reader.cursors.get(source, 0) <= start}
         self._kept[place] = (batch, names)
         self._kept_chars += batch.chars
 
-    def _release(self, place: tuple[str, int], name: str) -> None:
-        """A view does not need a batch, or no more."""
-        if place in self._kept:
-            names = self._kept[place][1]
-            names.discard(name)
-            if not names:
-                self._drop(place)
+    def _pass(self, name: str, source: str, end: int) -> None:
+        """A view has taken all of a source up to a position."""
+        if name in self._readers:
+            self._readers[name].moved_at = time.monotonic()
+        for place in [place for place in self._kept if place[0] == source and place[1] < end]:
+            self._release(place, name)
 
-    def _drop(self, place: tuple[str, int]) -> None:
+    def _release(self, place: _Place, name: str) -> None:
+        """A view does not need a batch, or no more."""
+        names = self._kept[place][1]
+        names.discard(name)
+        if not names:
+            self._drop(place)
+
+    def _drop(self, place: _Place) -> None:
         self._kept_chars -= self._kept.pop(place)[0].chars
         self._changed.notify_all()
 
-    def _read(self, source: str, look: LogState, start: int) -> Batch:
-        opened = self._open.pop((source, start), None)
-        reader, stop = opened or (_read_on(self._sources.read(source, look, start)), look[source].length)
+    def _read(self, source: str, file: _File, ends: set[int]) -> Batch:
+        """The next outcomes of an open file."""
         outcomes: list[Outcome] = []
         chars = 0
-        for item in reader:
+        for item in file.items:
             if isinstance(item, Damage):
                 self._sources.tell(source, item)
                 continue
@@ -149,15 +208,13 @@ class Batches:
                 outcome = replace(outcome, statements=FoldedStatements(outcome.statements, outcome.url))
             outcomes.append(outcome)
             chars += _OUTCOME_CHARS + len(item.text) + _FOLDED * sum(map(len, item.statements.values()))
-            if len(outcomes) >= _BATCH_OUTCOMES or chars >= _BATCH_CHARS:
-                if item.end < stop:
-                    self._keep_open(source, item.end, reader, stop)
+            if len(outcomes) >= _BATCH_OUTCOMES or chars >= _BATCH_CHARS or item.end in ends:
                 return Batch(outcomes, item.end, chars)
         # The last record need not be an outcome.
-        return Batch(outcomes, stop, chars)
+        return Batch(outcomes, file.stop, chars)
 
-    def _keep_open(self, source: str, position: int, reader: Iterator[Outcome | Damage], stop: int) -> None:
-        self._open[source, position] = (reader, stop)
+    def _keep_open(self, place: _Place, file: _File) -> None:
+        self._open[place] = file
         if len(self._open) > _MAX_OPEN:
             del self._open[next(iter(self._open))]
 

@@ -221,6 +221,8 @@ class Follower:
                     if not self._problem:
                         _log.warning("%s is suspended: %s", self.name, str(error))
                     self._problem = str(error)
+                finally:
+                    self._batches.leave(self.name)
                 if self._finish_at is not None:
                     return
                 if time.monotonic() - started > _MAX_PAUSE_S:
@@ -243,7 +245,6 @@ class Follower:
             self._problem = self._problem or view.problem
         finally:
             self._view = None
-            self._batches.leave(self.name)
             view.close()
 
     def _join(self) -> None:
