@@ -86,6 +86,14 @@ def normalise_url(url: str) -> str | None:
     return _find_normal([url])[0] or _normalised(url, None)
 
 
+def normalise_urls(urls: Iterable[str]) -> list[str | None]:
+    """The normal form of each URL, as `normalise_url` gives it; some microseconds less each."""
+    given = list(urls)
+    if not given:
+        return []
+    return [normal or _normalised(url, None) for url, normal in zip(given, _find_normal(given), strict=True)]
+
+
 def host_of(url: str) -> str:
     """The host of a normalised URL, without port and user information; an IPv6 address keeps its brackets."""
     return host_of_authority(url.partition("://")[2].partition("/")[0])

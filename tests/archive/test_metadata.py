@@ -65,7 +65,7 @@ FULL = Outcome(
     relations={"http://h.example/": "nofollow"},
     anchors={"http://g.example/": "Green tea"},
 )
-NOT_IN_RECORD = {"time", "source", "offset", "end", "effect", "statements", "text", "due"}
+NOT_IN_RECORD = {"time", "source", "offset", "end", "effect", "statements", "text", "due", "content"}
 
 
 def test_what_is_written_is_read_back() -> None:

@@ -102,6 +102,8 @@ class Outcome(Struct, frozen=True, gc=False):
     `outlinks.MAX_ANCHOR_CHARS` characters."""
     due: float = 0.0
     """When the page is to be removed according to its `unavailable_after`, in seconds since 1970; 0 for never."""
+    content: str = ""
+    """`digest_content` of this outcome, where that was made for several who need its stamp."""
 
 
 # Reasons that decide whatever the status: the page's own content, and refusals, for which no request was made.
@@ -210,7 +212,7 @@ NEVER = OutcomeStamp(-1, "", "", "")
 
 def make_stamp(outcome: Outcome) -> OutcomeStamp:
     """Make a stamp of time, digest, effect and content: a capture may have been extracted twice, with different results."""
-    return OutcomeStamp(round_time(outcome.time), outcome.digest, outcome.effect, _digest_content(outcome))
+    return OutcomeStamp(round_time(outcome.time), outcome.digest, outcome.effect, outcome.content or digest_content(outcome))
 
 
 def parse_stamp(text: str) -> OutcomeStamp:
@@ -224,7 +226,8 @@ def round_time(time_s: float) -> int:
     return max(round(time_s * 1e6), 0) if isfinite(time_s) else 0
 
 
-def _digest_content(outcome: Outcome) -> str:
+def digest_content(outcome: Outcome) -> str:
+    """Make the digest of a page's content that its stamp has."""
     if outcome.effect != Effect.REPLACE:
         return ""
     digest = xxh3_64()

@@ -65,19 +65,19 @@ def test_ranks_are_made_when_the_graph_has_grown_or_rests(
     add(paths, 100, "a")
     rater.look()
     assert reader.links == 100
-    add(paths, 9, "b")
+    add(paths, 49, "b")
     rater.look()
-    # Less than a tenth.
+    # Less than half.
     assert reader.links == 100
     add(paths, 1, "c")
     rater.look()
-    assert reader.links == 110
+    assert reader.links == 150
     add(paths, 1, "d")
     rater.look()
-    assert reader.links == 110
+    assert reader.links == 150
     monkeypatch.setattr(rater_module, "_REST_S", 0.0)
     rater.look()
-    assert reader.links == 111
+    assert reader.links == 151
     dated = reader.dated
     rater.look()
     assert reader.dated == dated

@@ -225,6 +225,10 @@ def test_while_pages_keep_coming_cursors_wait_for_the_links(tmp_path: Path, monk
     with read(paths) as reader:
         assert reader.count_in("http://b.test/") == 1
         view.commit({"log": 5})
+        view.commit({"log": 5})
+        # More may come.
+        assert view.has_deferred
+        view.commit({"log": 5})
         assert not view.has_deferred
         assert reader.count_in("http://b.test/") == 1
         assert reader.refresh()

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from rdfspider.archive.outcomes import Effect, Outcome, make_stamp
 from rdfspider.index.graph.kinds import LinkKind
-from rdfspider.urls import MAX_URL_CHARS, normalise_url
+from rdfspider.urls import MAX_URL_CHARS, normalise_url, normalise_urls
 from rdfspider.vocabulary.prefixes import KNOWN_AS
 from rdfspider.vocabulary.terms import RDF_TYPE_TERM, fold_triples, replace_surrogates
 
@@ -104,14 +104,15 @@ def _add_links(kinds: dict[str, int], outcome: Outcome, url: str) -> bool:
     usual = int(LinkKind.LINK)
     more = _NOFOLLOW if _UNFOLLOWED.search(outcome.directives) else 0
     relations = outcome.relations
+    # All links of all pages pass here: what hardly any page needs is asked once for the page.
+    is_usual = all(map(str.isascii, outcome.outlinks)) and max(map(len, outcome.outlinks), default=0) <= MAX_URL_CHARS
     for target in outcome.outlinks:
-        relation = relations.get(target) if relations else None
         page = target.partition("#")[0] if "#" in target else target
-        if not page.isascii():
+        if not is_usual:
             page = replace_surrogates(page)
-        if not _is_target(page, url):
+        if page == url or not page.startswith(_FETCHED) or (not is_usual and len(page) > MAX_URL_CHARS):
             continue
-        kind = (_read_relation(relation) if relation else usual) | more
+        kind = (_read_relation(relations[target]) if target in relations else usual) | more
         known = kinds.get(page)
         if known is None:
             if len(kinds) >= MAX_LINKS:
@@ -136,20 +137,20 @@ def _read_relation(relation: str) -> int:
 
 def _list_data_links(outcome: Outcome, url: str) -> Iterator[tuple[str, str]]:
     """The targets of a page's statements with their predicates. Classes and other terms of vocabularies are no targets."""
-    seen: set[str] = set()
+    found: dict[str, str] = {}
     for triples in fold_triples(outcome.statements, outcome.url).values():
         for _, predicate, obj in triples:
             if (
                 obj.startswith(_IRIS)
                 and predicate != RDF_TYPE_TERM
-                and obj not in seen
+                and (page := obj[1:-1].partition("#")[0]) not in found
                 and not obj.startswith(_TERMS)
-                and len(seen) < _MAX_OBJECTS
+                and len(found) < _MAX_OBJECTS
             ):
-                seen.add(obj)
-                target = normalise_url(obj[1:-1])
-                if target and _is_target(target, url):
-                    yield target, _fold_predicate(predicate)
+                found[page] = predicate
+    for target, predicate in zip(normalise_urls(found), found.values(), strict=True):
+        if target and _is_target(target, url):
+            yield target, _fold_predicate(predicate)
 
 
 def _fold_predicate(term: str) -> str:

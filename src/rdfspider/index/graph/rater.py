@@ -1,7 +1,7 @@
 """Keeps the ranks of a graph up to date while it is written: `look` is called every second, and starts `rating.py` in time.
 
-It is time when the graph has grown by a tenth, or has not changed for some seconds; but never more often than once a minute, and
-in no more than a twentieth of the time. Small graphs are rated at once, which takes a fraction of a second, larger ones by a
+It is time when the graph has grown by half, or has not changed for most of a minute; but never more often than once a minute,
+and in no more than a fiftieth of the time. Small graphs are rated at once, which takes a fraction of a second, larger ones by a
 process of their own. What goes wrong costs nothing but newer ranks.
 """
 
@@ -25,14 +25,15 @@ _log = logging.getLogger(__name__)
 
 MAX_LINKS = 50_000_000
 """Larger graphs keep their last ranks, which are dated: rating takes some 45 bytes of memory a link, so 2 GB for so many."""
-AT_ONCE_LINKS = 50_000
-"""Graphs of up to so many links are rated in this process."""
+AT_ONCE_LINKS = 300_000
+"""Graphs of up to so many links are rated in this process: a fifth of a second, half of what the start of another one takes."""
 PAUSE_S = 60.0
 """The least time from the start of one rating to that of the next."""
-_SHARE = 0.05
+_SHARE = 0.02
 """What rating may take of the time of one core."""
-_GROWTH = 0.1
-_REST_S = 10.0
+_GROWTH = 0.5
+_REST_S = 45.0
+"""A graph that has not changed for this time is at rest: while pages come, it changes each half minute."""
 _WAIT_S = 1.0
 
 

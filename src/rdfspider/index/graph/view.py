@@ -1,10 +1,10 @@
 """The link graph as a view of the log: outcomes enter, generations of rows and a manifest that names them leave.
 
 Links gather in memory until there are a million, or for half a minute while pages keep coming, and become a generation. Until
-then a commit keeps the older cursors: after a crash what was only in memory comes again. When nothing more comes, they become
-a generation at once, unless that would take more than a twentieth of the time. Eight generations of a size are merged into one
-by a thread of their own; its result is taken at a commit. All that is durable and visible is what the manifest says
-(`manifest.py`).
+then a commit keeps the older cursors: after a crash what was only in memory comes again. When nothing more comes for some
+commits, they become a generation, unless that would take more than a twentieth of the time. Eight generations of a size are
+merged into one by a thread of their own; its result is taken at a commit. All that is durable and visible is what the manifest
+says (`manifest.py`).
 """
 
 import contextlib
@@ -50,6 +50,8 @@ _DUTY = 0.05
 _REST_S = 2.0
 """When nothing more comes, what is in memory becomes a generation as soon as small ones take no more than this share of the
 time, or after this time."""
+_QUIET = 3
+"""After so many commits without new pages nothing more comes: between two pages of a crawl there is often a second."""
 _SMALLEST = 4_096
 """Generations of fewer links and rows count as of one size."""
 _WAIT_S = 0.5
@@ -83,7 +85,8 @@ class GraphView:
         self._dues = Dues(manifest.dues)
         self._durable_dues = manifest.dues
         self._gathered = Gathered()
-        self._has_applied = self._has_forgotten = False
+        self._has_forgotten = False
+        self._quiet = 0
         self._flushed_at = -math.inf
         self._flush_s = 0.0
         self._merger = ThreadPoolExecutor(1, "graph")
@@ -106,7 +109,7 @@ class GraphView:
 
     def apply(self, outcomes: Sequence[Outcome]) -> None:
         """Take outcomes; for each page the newest counts."""
-        self._has_applied = True
+        self._quiet = 0
         for outcome in outcomes:
             try:
                 page = read_page_links(outcome)
@@ -137,8 +140,8 @@ class GraphView:
     def commit(self, cursors: Cursors) -> None:
         """Make a generation of what was applied, if it is time for one, and note the cursors; see above."""
         self._cursors = dict(cursors)
-        is_at_rest = not self._has_applied
-        self._has_applied = False
+        is_at_rest = self._quiet >= _QUIET
+        self._quiet += 1
         for page in self._dues.take(time.time()):
             self._gathered.add(page)
         self._finish_merge(_WAIT_S if is_at_rest and not self._gathered else 0.0)

@@ -1,5 +1,5 @@
 """Reads the log once for all views: a position in a source enters, the next batch of outcomes leaves, with the statements that
-the indexes take and, if several views take them, their triples.
+the indexes take and, if several views take them, their triples and the digest of their content.
 
 Each view follows the log at its own pace. A batch that one view has read is kept for those that have not passed it; a view that
 is ahead waits until they have taken some, because reading is dear and would be done again for each. It waits only for views
@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from rdfspider.archive.outcomes import Outcome
+from rdfspider.archive.outcomes import Effect, Outcome, digest_content
 from rdfspider.archive.warc_file import Damage
 from rdfspider.errors import UsageError
 from rdfspider.index.log.indexed_sources import LogState, Sources
@@ -204,8 +204,12 @@ class Batches:
                 self._sources.tell(source, item)
                 continue
             outcome = choose_statements(item, mechanics=self._mechanics)
-            if len(self._readers) > 1 and outcome.statements:
-                outcome = replace(outcome, statements=FoldedStatements(outcome.statements, outcome.url))
+            if len(self._readers) > 1 and outcome.effect == Effect.REPLACE:
+                outcome = replace(
+                    outcome,
+                    statements=FoldedStatements(outcome.statements, outcome.url),
+                    content=digest_content(outcome),
+                )
             outcomes.append(outcome)
             chars += _OUTCOME_CHARS + len(item.text) + _FOLDED * sum(map(len, item.statements.values()))
             if len(outcomes) >= _BATCH_OUTCOMES or chars >= _BATCH_CHARS or item.end in ends:
