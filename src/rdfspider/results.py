@@ -390,6 +390,24 @@ class LedgerTotals(NamedTuple):
     ontologies: int
 
 
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """The rank of a page or a host among all of one state of the graph."""
+
+    value: float
+    """Of a page: its PageRank as a multiple of the mean. Of a host: its harmonic centrality, the sum of 1 / distance from all
+    others."""
+    place: int
+    """1 for the first; equals have the same place."""
+    total: int
+    """How many pages or hosts there are."""
+
+    @property
+    def percentile(self) -> float:
+        """How many of a hundred have no higher rank; 100 for the first."""
+        return 100 * (self.total - self.place + 1) / self.total
+
+
 class Graphs(msgspec.Struct, frozen=True):
     """The graphs of a query, which replace those that it names."""
 

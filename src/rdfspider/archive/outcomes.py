@@ -212,7 +212,9 @@ NEVER = OutcomeStamp(-1, "", "", "")
 
 def make_stamp(outcome: Outcome) -> OutcomeStamp:
     """Make a stamp of time, digest, effect and content: a capture may have been extracted twice, with different results."""
-    return OutcomeStamp(round_time(outcome.time), outcome.digest, outcome.effect, outcome.content or digest_content(outcome))
+    return OutcomeStamp(
+        round_time(outcome.time), outcome.digest, outcome.effect, outcome.content or digest_content(outcome)
+    )
 
 
 def parse_stamp(text: str) -> OutcomeStamp:

@@ -36,6 +36,7 @@ from rdfspider.results import (
     NameKind,
     QueryAnswer,
     QueryLimits,
+    Rank,
     Results,
     Suggestion,
 )
@@ -45,7 +46,7 @@ from rdfspider.search.entity import NODES_MERGED, Entity
 from rdfspider.search.entity_lookup import EntityLookup
 from rdfspider.search.example_queries import ExampleQuery, list_examples
 from rdfspider.search.export import Exported, choose_format, export_pages, export_table
-from rdfspider.search.link_overview import LinkOverview, LinkOverviews, PageRank, read_page_rank
+from rdfspider.search.link_overview import LinkOverview, LinkOverviews
 from rdfspider.search.links import Links
 from rdfspider.search.name_lookup import Choice, check_filter_names, make_selection
 from rdfspider.search.page_order import PageOrder
@@ -225,9 +226,9 @@ class Indexes:
         """Complete typed text."""
         return self._get_text().suggest(typed, limit)
 
-    def page_rank(self, url: str) -> PageRank | None:
+    def page_rank(self, url: str) -> Rank | None:
         """Return the rank of a page; None if it has none."""
-        return read_page_rank(self.links.open_newest(), self.links.find(url) or url)
+        return self.links.open_newest().read_rank(self.links.find(url) or url)
 
     def site_neighbours(self, site: str) -> SiteNeighbours:
         """Return the hosts around a site; none if there is no graph yet."""

@@ -11,12 +11,11 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
 from rdfspider.errors import UnansweredError
-from rdfspider.index.graph.fame import Rank
 from rdfspider.index.graph.most_linked import LinkedHost, LinkedPage
 from rdfspider.index.graph.reader import MAX_ANCHOR_LINKS, GraphReader
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger.reader import open_ledger
-from rdfspider.results import Card
+from rdfspider.results import Card, Rank
 
 MAX_LINKS = 20_000_000
 """Of graphs with more links nothing is counted, and pages and hosts are listed by their ranks; ten million take
@@ -90,18 +89,6 @@ class HostGroup:
     """How many paths (of mirrors), or pages of other sites (of farms), they share that hardly any other host has."""
     examples: tuple[str, ...]
     """The URLs of a few of these pages."""
-
-
-@dataclass(frozen=True, slots=True)
-class PageRank:
-    """The rank of a page among all of the graph."""
-
-    place: int
-    """1 for the first; equals have the same place."""
-    count: int
-    """How many pages have a rank."""
-    value: float
-    """Its PageRank as a multiple of the mean."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,12 +198,6 @@ class LinkOverviews:
             TopPage(page.url, entry.title if entry else "", page.hosts, page.pages, _place(reader.read_rank(page.url)))
             for page, entry in entries
         ]
-
-
-def read_page_rank(reader: GraphReader, url: str) -> PageRank | None:
-    """Read the rank of a page; None if it has none."""
-    rank = reader.read_rank(url)
-    return PageRank(rank.place, rank.total, rank.value) if rank else None
 
 
 def _make_host(reader: GraphReader, host: LinkedHost) -> TopHost:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import TypedDict, TypeVar
 
 from rdfspider.errors import OtherVersionError, UnreadableError, UsageError
-from rdfspider.results import MAX_RESULTS
+from rdfspider.results import MAX_RESULTS, Rank
 from rdfspider.search.found_links import FoundLink, FoundLinks
-from rdfspider.search.link_overview import WORDS_READ, PageRank
+from rdfspider.search.link_overview import WORDS_READ
 from rdfspider.serve.replies import CsvTable, PageRequest
 
 LINKS_SHOWN = 50
@@ -103,7 +103,7 @@ def read_called(request: PageRequest, url: str, in_links: int) -> Called:
     return Called(tuple(found.others[:_WORDS_GIVEN]), tuple(found.own[:_WORDS_GIVEN]), is_sample)
 
 
-def read_rank(request: PageRequest, url: str) -> PageRank | None:
+def read_rank(request: PageRequest, url: str) -> Rank | None:
     """Read the rank of a page; None if it has none."""
     return _ask(lambda: request.site.indexes.page_rank(url))
 

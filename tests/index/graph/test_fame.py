@@ -9,8 +9,9 @@ from tests.index.graph.pages import make_history
 from tests.index.graph.rated import list_ranks, rate
 
 from rdfspider.errors import UnreadableError
-from rdfspider.index.graph.fame import MAX_TOP, NAME, Fame, FameReader, Rank, hash_page, list_top, write_fame
+from rdfspider.index.graph.fame import MAX_TOP, NAME, Fame, FameReader, hash_page, list_top, write_fame
 from rdfspider.index.graph.keys import make_key
+from rdfspider.results import Rank
 
 
 def make_fame(scores: np.ndarray, **fields: object) -> Fame:
@@ -47,8 +48,9 @@ def test_ranks_of_all_sizes_are_kept_in_order(tmp_path: Path) -> None:
     hashes = np.array([hash_page(make_key(url)) for url in urls], np.uint64)
     write_fame(tmp_path, make_fame(scores, hashes=hashes))
     ranks = [FameReader(tmp_path).read_rank(url) for url in urls]
-    # The lowest, and the two highest, which differ by a millionth, are equals.
-    assert [rank.place for rank in ranks if rank] == [4, 4, 4, 3, 1, 1]
+    # The lowest, and the two highest, which differ by a millionth, are equals. One that has no score has no rank.
+    assert ranks[0] is None
+    assert [(rank.place, rank.total) for rank in ranks if rank] == [(4, 5), (4, 5), (3, 5), (1, 5), (1, 5)]
     assert [rank.value for rank in ranks[3:] if rank] == pytest.approx([6e-5, 3, 3], rel=0.01)
 
 

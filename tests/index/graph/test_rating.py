@@ -14,12 +14,13 @@ from tests.index.graph.rated import add_pages, list_ranks, make_paths, rate
 from rdfspider.index.graph import rating
 from rdfspider.index.graph import view as view_module
 from rdfspider.index.graph.csr import make_csr
-from rdfspider.index.graph.fame import FameReader, Rank
+from rdfspider.index.graph.fame import FameReader
 from rdfspider.index.graph.mirrors import GroupReason
 from rdfspider.index.graph.rating import rate_graph, resolve_aliases
 from rdfspider.index.graph.reader import GraphReader
 from rdfspider.index.graph.view import GraphView
 from rdfspider.index.log.indexed_sources import FORGOTTEN
+from rdfspider.results import Rank
 
 HUB, GOOD, POOR = "http://hub.test/", "http://good.test/", "http://poor.test/"
 
@@ -66,13 +67,27 @@ def test_redirects_and_canonical_links_pass_rank_on(tmp_path: Path) -> None:
     fans = [make_page(f"http://fan{n}.test/", 1.0, [(old, older, copy)[n % 3]]) for n in range(9)]
     moved = [remove_page(older, 1.0, old), remove_page(old, 1.0, GOOD)]
     # What a page says that stands for another one is not followed.
-    same = make_page(copy, 1.0, [GOOD, POOR], canonical=GOOD)
+    same = make_page(copy, 1.0, [old, POOR], canonical=old)
     rest = [make_page(f"http://other{n}.test/", 1.0, [HUB]) for n in range(8)]
     reader = rate(tmp_path, [*fans, *moved, same, *rest])
     good, hub, poor = (read_rank(reader, url) for url in (GOOD, HUB, POOR))
     assert (good.place, hub.place) == (1, 2)
     lowest = read_rank(reader, "http://fan0.test/")
-    assert {read_rank(reader, url).value for url in (old, older, copy)} == {poor.value} == {lowest.value}
+    assert poor.value == lowest.value
+    assert [reader.read_rank(url) for url in (old, older, copy)] == [None] * 3, "they stand for it"
+    assert {old, older, copy}.isdisjoint(each.name for each in reader.list_top_pages())
+
+
+def test_a_canonical_url_on_another_site_is_a_link_among_others(tmp_path: Path) -> None:
+    copy, cousin, moved = "http://www.copy.test/", "http://blog.copy.test/", "http://moved.test/"
+    fans = [make_page(f"http://fan{n}.test/", 1.0, [copy]) for n in range(9)]
+    pages = [make_page(copy, 1.0, [GOOD, POOR], canonical=GOOD), make_page(cousin, 1.0, [POOR], canonical=copy)]
+    reader = rate(tmp_path, [*fans, *pages, remove_page(moved, 1.0, copy)])
+    good, poor, own = (read_rank(reader, url) for url in (GOOD, POOR, copy))
+    assert own.place == 1, "it keeps its rank"
+    assert good.value == poor.value, "which goes to all that it links to"
+    assert reader.read_rank(cousin) is None, "hosts of a site are of one"
+    assert reader.read_rank(moved) is None, "whole sites move"
 
 
 def test_pages_that_stand_for_each_other_in_a_circle_stand_for_themselves() -> None:

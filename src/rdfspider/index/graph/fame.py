@@ -20,6 +20,7 @@ from xxhash import xxh3_64_intdigest
 from rdfspider.index.graph.keys import make_key, read_key
 from rdfspider.index.graph.mirrors import GroupReason
 from rdfspider.index.graph.sections import Sections, SectionWriter
+from rdfspider.results import Rank
 
 NAME = "fame"
 MAX_TOP = 2_000
@@ -29,23 +30,6 @@ _FORMAT = 1
 _STEPS = 1024
 _LOWEST = -16
 _MAX_STEP = (1 << 16) - 1
-
-
-class Rank(NamedTuple):
-    """The rank of a page or a host among all of one state of the graph."""
-
-    value: float
-    """Of a page: its PageRank as a multiple of the mean. Of a host: its harmonic centrality, the sum of 1 / distance from all
-    others."""
-    place: int
-    """1 for the first; equals have the same place."""
-    total: int
-    """How many pages or hosts there are."""
-
-    @property
-    def percentile(self) -> float:
-        """How many of a hundred have no higher rank; 100 for the first."""
-        return 100 * (self.total - self.place + 1) / self.total
 
 
 class Ranked(NamedTuple):
@@ -78,7 +62,8 @@ class Fame:
     hashes: NDArray[np.uint64]
     """The hashes of the keys of pages, in the order of ids."""
     scores: NDArray[np.float64]
-    """The scores of pages, beside them; their sum is 1."""
+    """The scores of pages, beside them: 0 for those that stand for others and have no rank, and 1 in all with what these have
+    passed on."""
     top_keys: Sequence[bytes]
     """The keys of the first pages, as `list_top` finds them."""
     hosts: Sequence[str]
@@ -159,7 +144,8 @@ class FameReader:
         return found.links if found else 0
 
     def read_rank(self, url: str) -> Rank | None:
-        """The rank of a page; None if there are no ranks, or it was not in the graph when they were made."""
+        """The rank of a page; None if there are no ranks, or none of it: it was not there when they were made, or stands for
+        another."""
         found = self._load()
         return found.read_page(make_key(url)) if found else None
 
@@ -225,6 +211,8 @@ class _File:
         self._host_scores = file.get_table("host_scores", np.float32)
         self._host_places = file.get_table("host_places", np.uint32)
         pages, hosts = len(self._hashes), len(self._host_hashes)
+        # Step 0 is that of pages without a rank.
+        self._ranked = int(self._higher[0]) if len(self._higher) and not self._known_steps[0] else pages
         if len(self._steps) != pages or len(self._higher) != len(self._known_steps):
             raise file.tell_damage("it has not one rank for each page")
         if len(self._host_scores) != hosts or len(self._host_places) != hosts:
@@ -235,10 +223,12 @@ class _File:
         if place is None:
             return None
         step = self._steps[place]
+        if not step:
+            return None
         known = int(self._known_steps.searchsorted(step))
         if known >= len(self._known_steps):
             raise self.file.tell_damage("a rank has no place")
-        return Rank(2.0 ** (int(step) / _STEPS + _LOWEST), int(self._higher[known]) + 1, len(self._hashes))
+        return Rank(2.0 ** (int(step) / _STEPS + _LOWEST), int(self._higher[known]) + 1, self._ranked)
 
     def read_host(self, host: str) -> Rank | None:
         place = _find(self._host_hashes, _hash_host(host))
@@ -288,10 +278,10 @@ def _write_hosts(writer: SectionWriter, fame: Fame) -> None:
 
 
 def _quantise(scores: NDArray[np.float64]) -> NDArray[np.uint16]:
-    """Ranks as multiples of the mean, in steps."""
+    """Ranks as multiples of the mean, in steps; 0 for those that have none."""
     relative = np.maximum(scores * len(scores), 2.0**_LOWEST)
     steps = np.rint((np.log2(relative) - _LOWEST) * _STEPS)
-    quantised: NDArray[np.uint16] = np.minimum(steps, _MAX_STEP).astype(np.uint16)
+    quantised: NDArray[np.uint16] = np.clip(steps, scores > 0, _MAX_STEP).astype(np.uint16)
     return quantised
 
 

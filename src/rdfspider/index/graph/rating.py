@@ -1,8 +1,10 @@
 """Rates a graph: its newest committed state enters, the file of `fame.py` leaves: ranks of pages and hosts, farms and mirrors.
 
 Rank follows links that their page recommends: not those marked nofollow, ugc or sponsored. A page that redirects, or names
-another as its canonical URL, stands for that one: what links to it counts for its target, and so does its own rank. The same
-graph gives the same file, except for its date, however it is spread over generations.
+another of its site as its canonical URL, stands for that one: what links to it counts for its target, and so does its own rank;
+it has none itself. What a page of another site names so is linked to like its other targets: nobody gives away all of a site's
+rank by a line in a page, and copies on other sites are pages of their own. The same graph gives the same file, except for its
+date, however it is spread over generations.
 """
 
 import time
@@ -18,7 +20,7 @@ from xxhash import xxh3_64_intdigest
 
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.index.graph.centrality import rank_hosts
-from rdfspider.index.graph.csr import Csr, Hosts, make_csr, make_host_graph
+from rdfspider.index.graph.csr import Csr, Hosts, make_csr, make_host_graph, select_links
 from rdfspider.index.graph.fame import Fame, Farm, hash_page, list_top, write_fame
 from rdfspider.index.graph.keys import END, find_host, read_host, read_key
 from rdfspider.index.graph.kinds import LinkKind
@@ -55,8 +57,9 @@ def rate_graph(paths: IndexPaths) -> bool:
     state = State(parts)
     pages = _read_pages(state.ids)
     farms = _find_farms(state, pages, paths)
-    graph = make_followed_graph(state)
+    graph, is_alias = make_followed_graph(state, _number_sites(pages.hosts, paths))
     scores = rank_pages(graph).scores
+    scores[is_alias] = 0.0
     host_graph = make_host_graph(graph, pages.hosts)
     top = list_top(scores).tolist()
     fame = Fame(
@@ -82,17 +85,22 @@ def mark_state(manifest: Manifest) -> int:
     return xxh3_64_intdigest(msgspec.msgpack.encode(manifest.generations)) >> 1
 
 
-def make_followed_graph(state: State) -> Csr:
-    """The links that pass rank on: those to an alias lead to the page for which it stands, and an alias has that link alone."""
+def make_followed_graph(state: State, sites: NDArray[np.int64]) -> tuple[Csr, NDArray[np.bool_]]:
+    """The links that pass rank on: those to an alias lead to the page for which it stands, and an alias has that link alone; and
+    which pages are aliases. `sites` are the sites of pages, as numbers."""
     links = state.load_csr(int(LinkKind.LINK), int(UNFOLLOWED))
-    targets = resolve_aliases(state.load_csr(int(_ALIASES), 0))
+    aliases = state.load_csr(int(_ALIASES), 0)
+    sources = aliases.list_sources()
+    # A page without other links is a redirect, or says no more than one.
+    is_meant = (sites[sources] == sites[aliases.indices]) | (links.count_out()[sources] == 0)
+    targets = resolve_aliases(select_links(aliases, is_meant))
     is_alias = targets != np.arange(links.nodes)
-    aliases = np.flatnonzero(is_alias)
-    if not len(aliases):
-        return links
+    numbers = np.flatnonzero(is_alias)
+    if not len(numbers):
+        return links, is_alias
     sources, ends = links.list_sources(), targets[links.indices]
     kept = ~is_alias[sources] & (sources != ends)
-    return make_csr(links.nodes, [(sources[kept], ends[kept]), (aliases, targets[aliases])])
+    return make_csr(links.nodes, [(sources[kept], ends[kept]), (numbers, targets[numbers])]), is_alias
 
 
 def resolve_aliases(aliases: Csr) -> NDArray[np.int64]:
@@ -117,6 +125,14 @@ def _find_farms(state: State, pages: _Pages, paths: IndexPaths) -> list[Farm]:
         Farm(group.reason, group.hosts, group.shared, tuple(map(read_key, state.ids.read_all(group.examples))))
         for group in groups
     ]
+
+
+def _number_sites(hosts: Hosts, paths: IndexPaths) -> NDArray[np.int64]:
+    """A number for the site of each page, its registrable domain."""
+    site_of = _load_domains(paths.folder).domain
+    numbers: dict[str, int] = {}
+    of_host = np.array([numbers.setdefault(site_of(name), len(numbers)) for name in hosts.names], np.int64)
+    return of_host[hosts.of_page]
 
 
 @lru_cache(maxsize=1)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.errors import UnindexedError
 from rdfspider.index.graph.csr import Csr, HostGraph, find_hosts, make_host_graph
-from rdfspider.index.graph.fame import FameReader, Farm, Rank, Ranked
+from rdfspider.index.graph.fame import FameReader, Farm, Ranked
 from rdfspider.index.graph.keys import make_key, read_key
 from rdfspider.index.graph.kinds import KINDS, LinkKind
 from rdfspider.index.graph.manifest import mark_manifest, open_newest
@@ -22,6 +22,7 @@ from rdfspider.index.graph.site_links import SiteLinks, count_site_links
 from rdfspider.index.graph.state import KeyLink, State
 from rdfspider.index.graph.varints import Numbers
 from rdfspider.index.layout import IndexPaths, check_index
+from rdfspider.results import Rank
 from rdfspider.urls import host_of
 
 MAX_ANCHOR_LINKS = 2_000

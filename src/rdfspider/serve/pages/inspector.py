@@ -15,9 +15,9 @@ from markupsafe import Markup
 from rdfspider.crawl.reports.explanations import Explanation
 from rdfspider.errors import UnansweredError, UsageError
 from rdfspider.processes.calls import CallError
+from rdfspider.results import Rank
 from rdfspider.run.page_requests import prepare_address, read_address
 from rdfspider.search.found_links import FoundLink
-from rdfspider.search.link_overview import PageRank
 from rdfspider.search.page_record import PageRecord, forbids_copy, read_copy, read_page
 from rdfspider.serve.inspections import (
     SYNTAX_NAMES,
@@ -82,7 +82,7 @@ class PageLinks:
     out: ShownLinks
     into: ShownLinks
     called: Called
-    rank: PageRank | None
+    rank: Rank | None
 
 
 class FetchData(TypedDict, total=False):
@@ -108,7 +108,7 @@ class PageData(InspectionData):
     """The same links as the graph has them, with redirects, canonical addresses and links of the data."""
     in_links: LinksData
     called: CalledData
-    rank: PageRank | None
+    rank: Rank | None
 
 
 @dataclass(frozen=True, slots=True)
