@@ -127,6 +127,7 @@ def test_links_to_what_has_no_data_are_left_out() -> None:
         "Alternate Stylesheet",
         "shortcut icon",
         "apple-touch-icon",
+        "profile",
         "preload",
         "manifest",
         "EditURI",

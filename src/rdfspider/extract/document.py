@@ -35,11 +35,12 @@ MAX_TEXTS_CHARS = 8_000_000
 """Characters of anchor text read of one page in all: links inside links, as XML allows, would repeat it."""
 
 # Relations of `link` elements that never lead to data: resources for display, hints about connections, addresses for
-# programs, and other addresses of the same page. A `link` element with no other relation is ignored.
+# programs, names of vocabularies for class names (`http://gmpg.org/xfn/11`), and other addresses of the same page. A `link`
+# element with no other relation is ignored.
 _WITHOUT_DATA = frozenset(
     "stylesheet icon shortcut apple-touch-icon apple-touch-icon-precomposed apple-touch-startup-image mask-icon fluid-icon "
     "image_src preload prefetch prerender modulepreload subresource expect manifest dns-prefetch preconnect pingback webmention "
-    "search edituri wlwmanifest shortlink openid.server openid.delegate openid2.provider openid2.local_id "
+    "search edituri wlwmanifest profile shortlink openid.server openid.delegate openid2.provider openid2.local_id "
     "micropub authorization_endpoint token_endpoint indieauth-metadata hub https://api.w.org/".split()
 )
 # Most `link` elements are one of these; the parser leaves them out far faster than their attributes are read.

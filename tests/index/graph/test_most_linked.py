@@ -6,11 +6,13 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from tests.index.graph.pages import Model, make_history, make_page
+from tests.index.graph.pages import Model, make_history, make_page, remove_page
 
 from rdfspider.archive.outcomes import Effect
 from rdfspider.index.graph import site_links
 from rdfspider.index.graph import view as view_module
+from rdfspider.index.graph.kinds import LinkKind
+from rdfspider.index.graph.most_linked import LinkedHost, LinkedPage
 from rdfspider.index.graph.reader import GraphReader
 from rdfspider.index.graph.view import GraphView
 from rdfspider.index.layout import VERSION, IndexPaths
@@ -42,10 +44,19 @@ def make_links(history: list[object]) -> list[tuple[str, str]]:
     return [(source, target) for source, target, _, _ in model.list_links()]
 
 
+def make_votes(history: list[object]) -> list[tuple[str, str]]:
+    """The links that count."""
+    model = Model()
+    model.apply(history)  # type: ignore[arg-type]
+    wanted, unwanted = LinkKind.LINK | LinkKind.DATA, LinkKind.NOFOLLOW | LinkKind.UGC | LinkKind.SPONSORED
+    return [(source, target) for source, target, kind, _ in model.list_links() if kind & wanted and not kind & unwanted]
+
+
 @pytest.mark.parametrize("seed", range(6))
-def test_the_most_linked_are_those_that_most_hosts_link_to(tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize("size", [40, 200])
+def test_the_most_linked_are_those_that_most_hosts_link_to(tmp_path: Path, seed: int, size: int) -> None:
     history: list[object] = list(make_history(seed, 200))
-    links = make_links(history)
+    links = make_votes(history)
     by_page: defaultdict[str, list[str]] = defaultdict(list)
     by_host: defaultdict[str, list[str]] = defaultdict(list)
     for source, target in links:
@@ -53,7 +64,7 @@ def test_the_most_linked_are_those_that_most_hosts_link_to(tmp_path: Path, seed:
         if host_of(source) != host_of(target):
             by_host[host_of(target)].append(host_of(source))
     votes = {page: len({host_of(each) for each in sources} - {host_of(page)}) for page, sources in by_page.items()}
-    with read(tmp_path, *(history[start : start + 40] for start in range(0, 200, 40))) as reader:
+    with read(tmp_path, *(history[start : start + size] for start in range(0, 200, size))) as reader:
         found = reader.list_most_linked(1000)
         assert {each.url: (each.hosts, each.pages) for each in found.pages} == {
             page: (count, len(by_page[page])) for page, count in votes.items()
@@ -107,6 +118,25 @@ def test_what_is_read_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(site_links, "_MAX_HOSTS", 20)
         found = reader.count_site_links("hub.test")
         assert (len(found.inward), found.is_cut) == (20, True)
+
+
+def test_what_nobody_vouches_for_is_not_most_linked(tmp_path: Path) -> None:
+    links = {f"http://{name}.test/": relation for name, relation in
+             (("nofollow", "nofollow"), ("ugc", "ugc"), ("paid", "sponsored"), ("frame", "iframe"), ("good", ""))}  # fmt: skip
+    relations = {url: relation for url, relation in links.items() if relation}
+    fans: list[object] = [make_page(f"http://f{n}.test/", 1, list(links), relations=relations) for n in range(5)]
+    moved = [remove_page(f"http://m{n}.test/", 1, "http://moved.test/") for n in range(9)]
+    with read(tmp_path, [*fans, *moved]) as reader:
+        found = reader.list_most_linked(10)
+        assert found.pages == [LinkedPage("http://good.test/", 5, 5)]
+        assert found.hosts == [LinkedHost("good.test", 5, 5)]
+
+
+def test_hosts_of_odd_urls_have_one_vote(tmp_path: Path) -> None:
+    urls = [f"http://{host}.test:{port}x/" for port in (1, 2) for host in "ab"]
+    pages: list[object] = [make_page(url, 1, ["http://hub.test/"]) for url in urls]
+    with read(tmp_path, pages) as reader:
+        assert reader.list_most_linked(10).pages == [LinkedPage("http://hub.test/", 2, 4)]
 
 
 def test_a_graph_without_links_has_no_most_linked(tmp_path: Path) -> None:

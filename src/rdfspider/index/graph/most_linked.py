@@ -1,7 +1,8 @@
 """What is linked to most: a state of the graph enters, the pages and hosts leave to which most other hosts link.
 
 Each host has one vote, because a site links to its own pages from all others, and some to another site, too; only among equals
-the number of pages decides. It reads all links once.
+the number of pages decides. Links for which nobody vouches have none (nofollow, ugc, sponsored), nor have frames, which are
+mostly advertisements and counters, nor redirects. All links are read once, or twice if there are several generations.
 """
 
 from collections.abc import Iterator
@@ -10,14 +11,17 @@ from typing import NamedTuple
 import numpy as np
 
 from rdfspider.index.graph.keys import find_host, read_host, read_key
-from rdfspider.index.graph.manifest import Part
+from rdfspider.index.graph.kinds import LinkKind
 from rdfspider.index.graph.state import State
 from rdfspider.index.graph.varints import Flags, Numbers
 
-_BATCH_ROWS = 16_384
+_WANTED = int(LinkKind.LINK | LinkKind.DATA)
+_UNWANTED = int(LinkKind.NOFOLLOW | LinkKind.UGC | LinkKind.SPONSORED)
 _SPARE = 2
 # What one vote counts: more than all pages that may link to a page.
 _VOTE = 1 << 32
+# The keys of odd URLs come before this.
+_AFTER_ODD = b'"'
 _NONE = np.empty(0, np.int64)
 
 
@@ -26,9 +30,9 @@ class LinkedPage(NamedTuple):
 
     url: str
     hosts: int
-    """Other hosts with a page that links to it."""
+    """Other hosts with a page that links to it and vouches for it."""
     pages: int
-    """Pages that link to it, those of its own host too."""
+    """Such pages, those of its own host too."""
 
 
 class LinkedHost(NamedTuple):
@@ -52,23 +56,16 @@ class MostLinked(NamedTuple):
 
 def list_most_linked(state: State, count: int) -> MostLinked:
     """List the most linked pages and hosts, up to so many of each."""
-    names: dict[bytes, int] = {}
-    hosts_of = [_number_hosts(part, names) for part in state.parts]
-    ids = state.ids
-    scores = np.zeros(ids.count, np.int64)
+    names: dict[str, int] = {}
+    host_of = _number_hosts(state, names)
     pairs = _Pairs(len(names))
-    for part, hosts, numbers in zip(state.parts, hosts_of, ids.maps, strict=True):
-        for start, found in _score_pages(part, hosts, pairs):
-            stop = start + len(found)
-            if numbers is None:
-                scores[start:stop] += found
-            else:
-                scored = np.flatnonzero(found)
-                # Only what is linked to has a score, and so an id of its own.
-                np.add.at(scores, numbers[start:stop][scored], found[scored])
-    pages = _rank_pages(state, scores, hosts_of, count)
-    scores[~_find_read(state)] = 0
-    read_pages = _rank_pages(state, scores, hosts_of, count)
+    scores = _score_pages(state, host_of, pairs)
+    read_scores = np.where(_find_read(state), scores, 0)
+    chosen = np.union1d(_choose(scores, _SPARE * count), _choose(read_scores, _SPARE * count))
+    if not _is_exact(state):
+        scores[chosen] = _score_again(state, host_of, chosen)
+    pages = _rank_pages(state, chosen, scores, count)
+    read_pages = _rank_pages(state, chosen[read_scores[chosen] > 0], scores, count)
     return MostLinked(pages, _rank_hosts(list(names), pairs, count), read_pages)
 
 
@@ -103,64 +100,96 @@ class _Pairs:
         return np.bincount(targets, minlength=self._hosts), links
 
 
-def _number_hosts(part: Part, names: dict[bytes, int]) -> Numbers:
-    """The number of the host of each key; `names` gets those that are new."""
-    runs = [(find_host(key), length) for key, length in part.generation.dictionary.list_hosts()]
-    hosts = [names.setdefault(host, len(names)) for host, _ in runs]
-    return np.repeat(np.array(hosts, np.int64), np.array([length for _, length in runs], np.int64))
+def _number_hosts(state: State, names: dict[str, int]) -> Numbers:
+    """The number of the host of each page by id; `names` gets the hosts."""
+    ids = state.ids
+    host_of = np.zeros(ids.count + 1, np.int64)
+    for part, numbers in zip(state.parts, ids.maps, strict=True):
+        runs = [(read_host(find_host(key)), length) for key, length in part.generation.dictionary.list_hosts()]
+        hosts = [names.setdefault(host, len(names)) for host, _ in runs]
+        of_number = np.repeat(np.array(hosts, np.int64), np.array([length for _, length in runs], np.int64))
+        # Of several numbers with one id the last is meant, and the last is what stays.
+        host_of[slice(0, ids.count) if numbers is None else numbers] = of_number
+    return host_of
 
 
-def _score_pages(part: Part, hosts: Numbers, pairs: _Pairs) -> Iterator[tuple[int, Numbers]]:
-    """The score of each key, by hosts and pages that link to it, in pieces, each with the number of its first key."""
-    for start, rows in part.generation.transposed.list_batches(_BATCH_ROWS):
-        targets = np.repeat(np.arange(start, start + len(rows.counts)), rows.counts)
-        is_live = part.are_live(rows.numbers)
-        scores = np.bincount(targets[is_live] - start, minlength=len(rows.counts))
-        own, other = hosts[targets], hosts[rows.numbers]
-        is_kept = is_live & (own != other)
-        targets, own, other = targets[is_kept], own[is_kept], other[is_kept]
-        if not len(targets):
-            yield start, scores
-            continue
-        pairs.add(other, own)
-        # The pages of a host are neighbours, but for ports and odd URLs, which is near enough for a choice of candidates.
-        is_next = (targets[1:] != targets[:-1]) | (other[1:] != other[:-1])
-        voters = targets[np.concatenate(([True], is_next))]
-        yield start, scores + _VOTE * np.bincount(voters - start, minlength=len(rows.counts))
+def _list_votes(state: State, host_of: Numbers) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
+    """The targets of all links that count, with the hosts of their sources and their own, in pieces."""
+    for sources, targets in state.list_link_ids(_WANTED, _UNWANTED):
+        if len(targets):
+            yield targets, host_of[sources], host_of[targets]
 
 
-def _rank_pages(state: State, scores: Numbers, hosts_of: list[Numbers], count: int) -> list[LinkedPage]:
-    """The pages with the highest scores. A host may have a vote in each generation, so those near the top are counted again."""
-    wanted = min(_SPARE * count if len(state.parts) > 1 else count, len(scores))
-    if not wanted:
-        return []
-    chosen = np.argpartition(scores, len(scores) - wanted)[len(scores) - wanted :]
-    found = []
-    for page in np.sort(chosen).tolist():
-        if scores[page]:
-            key = state.ids.read(page)
-            pages, hosts = _count_again(state, key, hosts_of)
-            found.append(LinkedPage(read_key(key), hosts, pages))
+def _score_pages(state: State, host_of: Numbers, pairs: _Pairs) -> Numbers:
+    """The score of each id, by hosts and pages that link to it. The pages of a host are neighbours in each generation: a host
+    votes once in each for a page."""
+    scores = np.zeros(state.ids.count, np.int64)
+    last_voters = np.full(state.ids.count, -1, np.int64)
+    for targets, voters, own in _list_votes(state, host_of):
+        _add(scores, targets, 1)
+        is_other = voters != own
+        pairs.add(voters[is_other], own[is_other])
+        found, by = _split_pairs(np.unique(_join_pairs(targets[is_other], voters[is_other])))
+        is_new = last_voters[found] != by
+        _add(scores, found[is_new], _VOTE)
+        # Only the last host of a piece can go on in the next.
+        is_last = by == voters[-1]
+        last_voters[found[is_last]] = by[is_last]
+    return scores
+
+
+def _is_exact(state: State) -> bool:
+    """Whether no host can have voted twice: in one generation only those of odd URLs, whose pages are no neighbours."""
+    return len(state.parts) == 1 and not state.parts[0].generation.dictionary.count_before(_AFTER_ODD)
+
+
+def _choose(scores: Numbers, count: int) -> Numbers:
+    """The ids with the highest scores, in their order."""
+    count = min(count, len(scores))
+    if not count:
+        return _NONE
+    chosen = np.argpartition(scores, len(scores) - count)[len(scores) - count :]
+    return np.sort(chosen[scores[chosen] > 0])
+
+
+def _score_again(state: State, host_of: Numbers, chosen: Numbers) -> Numbers:
+    """The scores of some ids, with one vote of each host."""
+    is_chosen = np.zeros(state.ids.count, np.bool_)
+    is_chosen[chosen] = True
+    scores = np.zeros(state.ids.count, np.int64)
+    votes = _NONE
+    for targets, voters, own in _list_votes(state, host_of):
+        is_meant = is_chosen[targets]
+        _add(scores, targets[is_meant], 1)
+        is_meant &= voters != own
+        votes = np.union1d(votes, _join_pairs(targets[is_meant], voters[is_meant]))
+    _add(scores, _split_pairs(votes)[0], _VOTE)
+    return scores[chosen]
+
+
+def _add(scores: Numbers, places: Numbers, points: int) -> None:
+    found, counts = np.unique(places, return_counts=True)
+    scores[found] += points * counts
+
+
+def _join_pairs(pages: Numbers, hosts: Numbers) -> Numbers:
+    return pages << 32 | hosts
+
+
+def _split_pairs(pairs: Numbers) -> tuple[Numbers, Numbers]:
+    return pairs >> 32, pairs & (1 << 32) - 1
+
+
+def _rank_pages(state: State, chosen: Numbers, scores: Numbers, count: int) -> list[LinkedPage]:
+    """The pages among some with the highest scores."""
+    urls = map(read_key, state.ids.read_all(chosen.tolist()))
+    found = [LinkedPage(url, *divmod(score, _VOTE)) for url, score in zip(urls, scores[chosen].tolist(), strict=True)]
     return sorted(found, key=lambda each: (-each.hosts, -each.pages, each.url))[:count]
 
 
-def _count_again(state: State, key: bytes, hosts_of: list[Numbers]) -> tuple[int, int]:
-    """How many pages and how many other hosts link to a page."""
-    pages, voters, own = 0, [], -1
-    for part, hosts in zip(state.parts, hosts_of, strict=True):
-        number = part.generation.dictionary.find(key)
-        if number is not None:
-            sources = part.select_live(part.generation.transposed.read(number))
-            own = int(hosts[number])
-            pages += len(sources)
-            voters.append(np.unique(hosts[sources]))
-    found = np.unique(np.concatenate([_NONE, *voters]))
-    return pages, len(found) - int(own in found)
-
-
-def _rank_hosts(names: list[bytes], pairs: _Pairs, count: int) -> list[LinkedHost]:
+def _rank_hosts(names: list[str], pairs: _Pairs, count: int) -> list[LinkedHost]:
     if not names:
         return []
     voters, links = pairs.count()
     order = np.lexsort((-links, -voters))[:count].tolist()
-    return [LinkedHost(read_host(names[host]), int(voters[host]), int(links[host])) for host in order if voters[host]]
+    return [LinkedHost(names[host], int(voters[host]), int(links[host])) for host in order if voters[host]]
