@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -236,6 +237,31 @@ def test_while_pages_keep_coming_cursors_wait_for_the_links(tmp_path: Path, monk
         assert not reader.refresh()
     assert read_graph_cursors(paths) == {"log": 5}
     view.close()
+
+
+def test_a_merge_commits_nothing_that_is_in_memory_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths, expires = make_paths(tmp_path), time.time() + 3600
+    view = GraphView(paths)
+    for number in range(1, 4):
+        view.apply([make_page(f"http://a.test/{number}", 1.0, ["http://b.test/"], due=expires)])
+        view.commit({"log": number})
+    monkeypatch.setattr(view_module, "FLUSH_S", 1e9)
+    assert view._merging is not None
+    view._merging[0].result(PATIENCE_S)
+    view.apply([make_page("http://a.test/4", 1.0, ["http://b.test/"])])
+    view.commit({"log": 4})
+    assert len(view._parts) == 1
+    assert read_graph_cursors(paths) == {"log": 3}
+    # As if the process were killed now: what it has written is all that the next one sees.
+    after = make_paths(tmp_path / "after")
+    shutil.copytree(paths.graph, after.graph)
+    view.close()
+    with closing(GraphView(after)) as view:
+        assert view.load_cursors() == {"log": 3}
+        assert len(view._parts) == 1
+        assert [due.url for due in view._dues.list_all()] == [f"http://a.test/{number}" for number in range(1, 4)]
+    with read(after) as reader:
+        assert reader.count_in("http://b.test/") == 3
 
 
 def test_generations_stay_few(tmp_path: Path) -> None:
