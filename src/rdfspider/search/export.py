@@ -16,12 +16,13 @@ import msgspec
 import pyoxigraph
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Store
 
-from rdfspider.batch.output import COMPRESSED, compress, open_stream
-from rdfspider.errors import RdfspiderError, UsageError
+from rdfspider.batch.output import COMPRESSED
+from rdfspider.errors import UsageError
 from rdfspider.formats import COLUMNS, FRAMES, TABLES, ExportFormat, find_format, open_parquet, page_fragment, to_arrow
 from rdfspider.index.quads.described import find_time
 from rdfspider.index.quads.selection import PageQuads, Selection, read_pages
 from rdfspider.search.canonical_names import CanonicalNames
+from rdfspider.search.documents import open_document, split_endings
 from rdfspider.search.syntax_filter import SyntaxFilter
 from rdfspider.search.tables import check_xlsx, open_table
 from rdfspider.search.things import Row
@@ -35,8 +36,6 @@ Record = dict[str, Any]
 _XSD_STRING = f"{XSD}string"
 # JSON parsers limit nesting; hand-written data is rarely deeper than five.
 _DEPTH = 20
-# Other compressed formats that people may expect.
-_NOT_WRITTEN = frozenset({".zip", ".7z", ".br", ".lz4", ".tgz", ".z", ".zstd", ".lzma"})
 
 
 @dataclass(slots=True)
@@ -165,9 +164,7 @@ def _write_id(node: str) -> str:
 
 def choose_format(path: Path | None, asked: str | None, *, tables: bool = False) -> str:
     """Return the requested format, or the one of the file's suffix; N-Quads for stdout, CSV for `tables`."""
-    ending, inner = _split_endings(path)
-    if ending in _NOT_WRITTEN:
-        raise UsageError(f"{path}: {ending} cannot be written; compress with one of {', '.join(COMPRESSED)}")
+    ending, inner = split_endings(path)
     named = find_format(inner, ExportFormat)
     if asked is not None and asked not in list(ExportFormat):
         raise UsageError(f"--format: {asked!r} is not one of {', '.join(ExportFormat)}")
@@ -187,7 +184,7 @@ def choose_format(path: Path | None, asked: str | None, *, tables: bool = False)
 
 def has_things(path: Path | None, asked: str | None) -> bool:
     """Return whether the format always has one row a thing."""
-    return (asked or find_format(_split_endings(path)[1], ExportFormat)) in TABLES
+    return (asked or find_format(split_endings(path)[1], ExportFormat)) in TABLES
 
 
 def export_pages(
@@ -206,7 +203,7 @@ def export_pages(
         pages = (kept for page in pages if (kept := syntaxes.keep(page)).nquads)
     if names is not None:
         pages = map(names.rewrite, pages)
-    with _open_document(path) as stream:
+    with open_document(path) as stream:
         return write_export(pages, file_format, stream, partial(find_time, store), on_page, pages_expected)
 
 
@@ -216,31 +213,9 @@ def export_table(
     """Write a table, whose first row has the names of its columns, in the same way."""
     exported = Exported(rows=0)
     heads = next(rows)
-    with _open_document(path) as stream, open_table(file_format, stream, [head or "" for head in heads]) as write:
+    with open_document(path) as stream, open_table(file_format, stream, [head or "" for head in heads]) as write:
         for row in rows:
             write(row)
             exported.rows = (exported.rows or 0) + 1
             on_page(exported)
     return exported
-
-
-@contextmanager
-def _open_document(path: Path | None) -> Iterator[BinaryIO]:
-    ending, _ = _split_endings(path)
-    try:
-        with open_stream(path) as stream, compress(stream, ending) as packed:
-            yield packed
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise RdfspiderError(f"{path or 'stdout'} could not be written: {error.strerror or error}") from error
-
-
-def _split_endings(path: Path | None) -> tuple[str, str]:
-    """Return the suffix of the compression ("" for none) and the suffix before it."""
-    if path is None:
-        return "", ""
-    ending = path.suffix.lower()
-    if ending in COMPRESSED or ending in _NOT_WRITTEN:
-        return ending, path.with_suffix("").suffix.lower()
-    return "", ending

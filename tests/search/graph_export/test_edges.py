@@ -37,6 +37,12 @@ def test_links_are_lines_of_ids_compressed_as_the_name_says(name: str, tmp_path:
     assert read(tmp_path / name) == "0\t1\n0\t2\n1\t2\n2\t3\n3\t0\n4\t5\n5\t0\n"
 
 
+def test_a_name_that_promises_another_compression_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="zip cannot be written; compress with one of .gz"):
+        write_edges(GRAPH.iterate_rows(), tmp_path / "links.zip")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_links_are_lines_of_urls_where_these_are_given(tmp_path: Path) -> None:
     write_edges(GRAPH.iterate_rows(), tmp_path / "links.tsv", URLS)
     lines = (tmp_path / "links.tsv").read_text().splitlines()

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rdfspider.search.documents import open_document
 from rdfspider.search.graph_export.bit_codes import (
     BitStream,
     Codes,
@@ -25,7 +26,6 @@ from rdfspider.search.graph_export.bit_codes import (
     measure_gamma,
     measure_zeta,
 )
-from rdfspider.search.graph_export.documents import open_document
 
 WINDOW = 7
 """How far back a row may refer; at most 8, because links have a bit for each."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rdfspider.index.graph.csr import HostGraph
-from rdfspider.search.graph_export.documents import open_document
+from rdfspider.search.documents import open_document
 
 _ROWS_A_CALL = 1000
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rdfspider.formats import open_parquet
-from rdfspider.search.graph_export.documents import open_document
+from rdfspider.search.documents import open_document
 from rdfspider.vocabulary.terms import replace_surrogates
 
 LINK_COLUMNS = ("source", "target", "kind", "anchor")
