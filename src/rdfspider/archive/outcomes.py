@@ -11,7 +11,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from msgspec import Struct, field
-from xxhash import xxh3_64
+from xxhash import xxh3_64, xxh3_64_hexdigest
 
 from rdfspider.archive.segments import Position
 from rdfspider.codes import REFUSALS, Reason, VerdictState
@@ -229,9 +229,10 @@ def round_time(time_s: float) -> int:
 
 
 def digest_content(outcome: Outcome) -> str:
-    """Make the digest of a page's content that its stamp has."""
+    """Make the digest of a page's content that its stamp has; of one that has moved, that of where. Dates of archives are in
+    whole seconds, in which a page may have moved to two places."""
     if outcome.effect != Effect.REPLACE:
-        return ""
+        return xxh3_64_hexdigest(outcome.target.encode("utf-8", "replace")) if outcome.target else ""
     digest = xxh3_64()
     for part in (outcome.title, outcome.text, *(part for item in sorted(outcome.statements.items()) for part in item)):
         digest.update(part.encode("utf-8", "replace"))

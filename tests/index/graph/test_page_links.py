@@ -128,9 +128,17 @@ def test_nothing_that_a_page_has_raises() -> None:
     assert list(found.kinds) == ["http://b.test/?\0x"]
 
 
+def test_of_two_redirects_at_a_time_the_same_counts_in_any_order() -> None:
+    one, other = (make_compact(remove_page(URL, 5.0, target)) for target in ("http://b.test/", "http://c.test/"))
+    assert one != other
+    assert max(one, other) > make_compact(remove_page(URL, 5.0))
+    assert make_compact(make_page(URL, 5.0)) > max(one, other), "a page that is there counts before one that has moved"
+
+
 def test_compact_stamps_are_in_the_order_of_stamps() -> None:
     page = make_page(URL, 5.0)
-    outcomes = [
+    moved = [remove_page(URL, 5.0, f"http://b.test/{number}") for number in range(3)]
+    outcomes = moved + [
         replace(page, time=time, digest=digest, effect=effect, title=title)
         for time in (5.0, 5.000001)
         for digest in ("", "sha1:2AAAA", "sha1:AAAAA", "sha1:ZZZZZ")

@@ -38,7 +38,7 @@ def test_links_are_lines_of_ids_compressed_as_the_name_says(name: str, tmp_path:
 
 
 def test_a_name_that_promises_another_compression_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="zip cannot be written; compress with one of .gz"):
+    with pytest.raises(UsageError, match=r"zip cannot be written; compress with one of \.gz"):
         write_edges(GRAPH.iterate_rows(), tmp_path / "links.zip")
     assert list(tmp_path.iterdir()) == []
 
