@@ -47,6 +47,20 @@ def links(crawl: Crawl) -> Links:
     return crawl.indexes.links
 
 
+@pytest.mark.parametrize("spelling", ["a.test/tea", " https://a.test/tea#top ", "A.test/tea"])
+def test_a_page_is_found_as_people_write_it(links: Links, spelling: str) -> None:
+    assert links.list_out(spelling).url == TEA
+
+
+@pytest.mark.parametrize(
+    "nearly", ["https://a.test/tea/", "http://a.test/tea", "https://www.a.test/tea", "www.a.test/tea"]
+)
+def test_what_may_be_meant_is_told_but_not_taken(links: Links, nearly: str) -> None:
+    with pytest.raises(UsageError, match=r"is https://a\.test/tea meant\?"):
+        links.list_out(nearly)
+    assert links.find(nearly) is None
+
+
 def test_links_have_titles_words_and_kinds(links: Links) -> None:
     found = links.list_out(HOME)
     assert [(link.url, link.title, link.anchor, link.kinds, link.is_followed) for link in found] == [

@@ -5,7 +5,7 @@ newest.
 """
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 
@@ -120,10 +120,10 @@ class Links:
         reader, first = self._find(source)
         last = _find_page(reader, target)
         if last is None:
-            raise UsageError(_tell_unknown(target))
+            raise UsageError(_tell_unknown(reader, target))
         start, end = reader.find(first), reader.find(last)
         if start is None or end is None:
-            raise UsageError(_tell_unknown(first if start is None else last))
+            raise UsageError(_tell_unknown(reader, first if start is None else last))
         pages, is_given_up = _search_path(reader, start, end, max_steps)
         urls = [reader.read_url(page) for page in pages]
         steps = [next(link for link in reader.read_links(one) if link.url == other) for one, other in pairwise(urls)]
@@ -139,7 +139,7 @@ class Links:
         reader = self.open_newest()
         page = _find_page(reader, url)
         if page is None:
-            raise UsageError(_tell_unknown(url))
+            raise UsageError(_tell_unknown(reader, url))
         return reader, page
 
     def _list(
@@ -193,16 +193,30 @@ def name_kinds(kind: LinkKind) -> tuple[str, ...]:
 
 
 def _find_page(reader: GraphReader, url: str) -> str | None:
-    plain = replace_surrogates(url.partition("#")[0])
-    for spelling in dict.fromkeys((plain, normalise_url(plain) or plain)):
-        if spelling and reader.has_page(spelling):
-            return spelling
-    return None
+    plain = replace_surrogates(url.partition("#")[0]).strip()
+    spellings = [plain, normalise_url(plain)]
+    if "://" not in plain:
+        spellings += [normalise_url(f"{scheme}://{plain}") for scheme in ("https", "http")]
+    return next((each for each in dict.fromkeys(spellings) if each and reader.has_page(each)), None)
 
 
-def _tell_unknown(url: str) -> str:
+def _tell_unknown(reader: GraphReader, url: str) -> str:
     shown = url if len(url) <= 200 else f"{url[:200]}…"
-    return f"no indexed page links to {shown!r}, and it has no links: find pages with `rdfspider search`"
+    near = next((each for each in _list_near(url) if reader.has_page(each)), "")
+    hint = f"is {near} meant?" if near and len(near) <= 200 else "find pages with `rdfspider search`"
+    return f"no indexed page links to {shown!r}, and it has no links: {hint}"
+
+
+def _list_near(url: str) -> Iterator[str]:
+    """What may be meant by a URL: with or without the slash at its end, `www.` and the other scheme."""
+    scheme, mark, rest = (normalise_url(url if "://" in url else f"https://{url}") or "").partition("://")
+    if not mark:
+        return
+    ends = (rest, rest.removesuffix("/") if rest.endswith("/") else f"{rest}/")
+    other = rest.removeprefix("www.") if rest.startswith("www.") else f"www.{rest}"
+    for name in (*ends, other):
+        for each in (scheme, "http" if scheme == "https" else "https"):
+            yield f"{each}://{name}"
 
 
 def _search_path(reader: GraphReader, start: int, end: int, max_steps: int) -> tuple[Sequence[int], bool]:
