@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from indexed import index_pages
 from rdfspider.errors import UnansweredError
 from rdfspider.index.graph.reader import GraphReader
+from rdfspider.index.graph.view import GraphView
 from rdfspider.index.layout import IndexPaths
+from rdfspider.index.log.indexed_sources import FORGOTTEN
 from rdfspider.search import link_overview
 from rdfspider.search.link_overview import LinkOverviews
 
@@ -57,6 +60,15 @@ def test_nobody_waits_long_for_it(paths: IndexPaths, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(overviews, "_good_until", 0.0)
     assert overviews.read(GraphReader(paths), lambda urls: []) is found
     go.set()
+
+
+def test_what_was_forgotten_is_not_shown_from_an_older_one(paths: IndexPaths) -> None:
+    overviews = LinkOverviews(paths)
+    assert overviews.read(GraphReader(paths), lambda urls: []).links == 2
+    with closing(GraphView(paths)) as view:
+        view.forget(lambda url: "a.example" in url)
+        view.commit({**view.load_cursors(), FORGOTTEN: 1})
+    assert overviews.read(GraphReader(paths), lambda urls: []).links == 1
 
 
 def test_what_goes_wrong_is_told_and_tried_again(paths: IndexPaths) -> None:

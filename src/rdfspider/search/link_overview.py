@@ -15,6 +15,7 @@ from rdfspider.index.graph.most_linked import LinkedHost, LinkedPage
 from rdfspider.index.graph.reader import MAX_ANCHOR_LINKS, GraphReader
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.ledger.reader import open_ledger
+from rdfspider.index.log.indexed_sources import FORGOTTEN
 from rdfspider.results import Card, Rank
 
 MAX_LINKS = 20_000_000
@@ -117,19 +118,25 @@ class LinkOverviews:
         self._lock = threading.Lock()
         self._state: object = None
         self._made: LinkOverview | None = None
+        self._rules = 0
+        """The rules of what is forgotten, as of what was made."""
         self._good_until = 0.0
-        self._making: Future[LinkOverview] | None = None
+        self._making: tuple[Future[LinkOverview] | None, int] = (None, 0)
+        """What is being made, and by which rules."""
 
     def read(self, reader: GraphReader, find_things: FindThings) -> LinkOverview:
         """Return the overview as of a state of the graph, or of one before it while the newer one is made. Raise UnansweredError
         if it takes long, and there is no older one; it is made nevertheless."""
+        rules = reader.read_cursors().get(FORGOTTEN, 0)
         with self._lock:
-            known = self._made
+            # What names pages that were forgotten since is shown to nobody.
+            known = self._made if self._rules == rules else None
             if known and (self._state == (reader, reader.ranks_dated) or time.monotonic() < self._good_until):
                 return known
-            making = self._making
-            if making is None:
-                making = self._making = Future()
+            making, making_rules = self._making
+            if making is None or making_rules != rules:
+                making = Future()
+                self._making = making, rules
                 # A daemon, so that a program that ends does not wait for it.
                 threading.Thread(
                     target=self._run, args=(making, reader, find_things), name="links", daemon=True
@@ -151,15 +158,21 @@ class LinkOverviews:
         try:
             made = self._make(reader, find_things)
         except BaseException as error:
-            with self._lock:
-                self._making = None
+            self._end(making)
             making.set_exception(error)
             return
         end = time.monotonic()
         with self._lock:
-            self._making, self._made, self._state = None, made, (reader, made.ranks_dated)
+            self._made, self._state = made, (reader, made.ranks_dated)
+            self._rules = reader.read_cursors().get(FORGOTTEN, 0)
             self._good_until = end + max(_CACHED_S, (end - start) / _DUTY)
+        self._end(making)
         making.set_result(made)
+
+    def _end(self, making: Future[LinkOverview]) -> None:
+        with self._lock:
+            if self._making[0] is making:
+                self._making = (None, 0)
 
     def _make(self, reader: GraphReader, find_things: FindThings) -> LinkOverview:
         links = reader.count_links()
