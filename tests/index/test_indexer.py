@@ -104,7 +104,7 @@ def test_an_index_of_another_version_is_refused(tmp_path: Path) -> None:
     index_all(tmp_path)
     IndexPaths(tmp_path).version.write_text("0\n")
     with pytest.raises(
-        UsageError, match="its layout is '0', this one reads 4; make it again with `rdfspider index --rebuild"
+        UsageError, match="its layout is '0', this one reads 5; make it again with `rdfspider index --rebuild"
     ):
         index_all(tmp_path)
 

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from rdfspider.errors import OtherVersionError, UnindexedError, UnreadableError, is_shortage
 
-VERSION = 4
+VERSION = 5
 """The version of the layout. An index of another version is refused until it is rebuilt."""
 
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from zlib import crc32
 
 import numpy as np
+from xxhash import xxh3_64_intdigest
 
 from rdfspider.archive.outcomes import NEVER, Effect, Outcome, make_stamp
+from rdfspider.index.graph.keys import make_key
 from rdfspider.index.graph.kinds import LinkKind
 from rdfspider.index.graph.page_links import read_page_links
 from rdfspider.index.graph.reader import GraphReader
@@ -103,7 +105,12 @@ def dump(reader: GraphReader) -> tuple[list[str], list[tuple[str, str, int, str]
         assert [link.url for link in reader.read_backlinks(url, 3, 1)] == [urls[each] for each in reader.list_in(page)][
             1:4
         ]
-        assert reader.count_in(url) == len(reader.list_in(page))
+        sources = sorted(
+            (make_key(urls[each]) for each in reader.list_in(page)),
+            key=lambda key: (xxh3_64_intdigest(key) % 2**32, key),
+        )
+        assert [link.key for link in reader._state.sample_in(make_key(url), 3)] == sources[:3]
+        assert reader.count_in(url) == len(sources)
         assert np.array_equal(graph.indices[graph.indptr[page] : graph.indptr[page + 1]], reader.list_out(page))
     usual = sum(1 for _, _, kind, _ in found if kind & LinkKind.LINK and not kind & LinkKind.NOFOLLOW)
     assert len(followed.indices) == usual

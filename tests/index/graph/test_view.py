@@ -19,6 +19,7 @@ from tests.index.graph.pages import Model, dump, make_history, make_page, remove
 
 from disks import mount_disk
 from rdfspider.errors import UnindexedError, UnreadableError
+from rdfspider.index.graph import state as state_module
 from rdfspider.index.graph import view as view_module
 from rdfspider.index.graph.generation import Generation
 from rdfspider.index.graph.merging import Merge
@@ -49,10 +50,11 @@ def read(paths: IndexPaths) -> Iterator[GraphReader]:
 
 @pytest.fixture(autouse=True)
 def _in_haste(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every commit makes a generation, and three of them are merged."""
+    """Every commit makes a generation, three of them are merged, and samples are taken from four links at a time."""
     monkeypatch.setattr(view_module, "FLUSH_S", 0.0)
     monkeypatch.setattr(view_module, "_DUTY", 1e9)
     monkeypatch.setattr(view_module, "FAN_OUT", 3)
+    monkeypatch.setattr(state_module, "_SOURCES_A_STEP", 4)
 
 
 STEPS = st.lists(

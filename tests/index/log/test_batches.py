@@ -1,11 +1,13 @@
 """The log is read once for views that are close together, and again for one that is far behind."""
 
+import gzip
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.index.log.test_foreign import Warc
 from tests.index.logs import ShardLog
 
 from rdfspider.archive.outcomes import Outcome
@@ -14,6 +16,7 @@ from rdfspider.config import ExtractConfig
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.log import batches as batches_module
 from rdfspider.index.log.batches import Batches
+from rdfspider.index.log.foreign import add_sources
 from rdfspider.index.log.indexed_sources import LogState, Sources
 from rdfspider.vocabulary.terms import fold_triples
 from waiting import PATIENCE_S, wait_until
@@ -266,3 +269,30 @@ def test_views_that_take_turns_read_once(tmp_path: Path, log: ShardLog) -> None:
             seen[number] += [outcome.url for outcome in view.read(look)]
     assert seen[0] == seen[1] == [f"http://a.test/{number}" for number in range(6)]
     assert sources.opened == 1
+
+
+def test_every_view_gets_all_of_a_member_with_more_records_than_a_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches_module, "_BATCH_OUTCOMES", 2)
+    plain = Warc(tmp_path / "plain.warc", is_compressed=False)
+    for number in range(7):
+        plain.add(url=f"http://a.test/{number}")
+    packed = tmp_path / "packed.warc.gz"
+    packed.write_bytes(gzip.compress(plain.path.read_bytes()))
+    add_sources(IndexPaths(tmp_path), [packed])
+    sources = open_sources(tmp_path)
+    look = sources.look()
+    (source,) = look
+    batches = Batches(sources)
+    cursors = {name: {source: 0} for name in ("one", "other", "late")}
+    for name in cursors:
+        batches.join(name, cursors[name])
+    found: dict[str, list[str]] = {name: [] for name in cursors}
+    while any(cursors[name][source] < look[source].length for name in cursors):
+        # The last one is slower.
+        for name in ("one", "other", "one", "other", "late"):
+            if cursors[name][source] < look[source].length:
+                outcomes, cursors[name][source], _ = batches.read(name, source, look, cursors[name][source])
+                found[name] += [outcome.url for outcome in outcomes]
+    assert found == {name: [f"http://a.test/{number}" for number in range(7)] for name in cursors}

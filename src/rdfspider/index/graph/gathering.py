@@ -1,8 +1,9 @@
 """Links that are not in a generation yet: rows of pages enter, the newest of each page leave as a new generation."""
 
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from itertools import islice
+from itertools import count, islice, repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,7 +43,7 @@ class Gathered:
 
     def __init__(self) -> None:
         self._rows: dict[str, _Row] = {}
-        self._numbers: dict[str, int] = {}
+        self._numbers: defaultdict[str, int] = defaultdict(count().__next__)
         """A number for each URL, in the order in which they came."""
         self._links = 0
         self._chars = 0
@@ -63,12 +64,12 @@ class Gathered:
                 return
             self._links -= len(known.targets)
         numbers, before = self._numbers, len(self._numbers)
-        targets = array("I", [numbers.setdefault(url, len(numbers)) for url in page.kinds])
+        targets = array("I", map(numbers.__getitem__, page.kinds))
         kinds = bytes(page.kinds.values())
         if kinds.count(_USUAL) == len(kinds):
             kinds = b""
-        anchors = [page.anchors.get(url, "") for url in page.kinds] if page.anchors else []
-        predicates = [page.predicates.get(url, "") for url in page.kinds] if page.predicates else []
+        anchors = list(map(page.anchors.get, page.kinds, repeat(""))) if page.anchors else []
+        predicates = list(map(page.predicates.get, page.kinds, repeat(""))) if page.predicates else []
         self._rows[page.url] = _Row(page.stamp, page.is_removed, targets, kinds, anchors, predicates)
         self._links += len(targets)
         new = islice(reversed(numbers), len(numbers) - before)
@@ -96,7 +97,7 @@ class Gathered:
         """Write all rows as a generation."""
         rows = list(self._rows.values())
         numbers = self._numbers
-        sources = np.array([numbers.setdefault(url, len(numbers)) for url in self._rows], np.int64)
+        sources = np.array([numbers[url] for url in self._rows], np.int64)
         counts = np.array([len(row.targets) for row in rows], np.int64)
         joined = b"".join([row.targets.tobytes() for row in rows])
         targets = np.frombuffer(joined, np.dtype("I")).astype(np.int64)
@@ -135,10 +136,11 @@ class Gathered:
         is_used = np.zeros(len(self._numbers), np.bool_)
         is_used[sources] = True
         is_used[targets] = True
-        pairs = sorted((make_key(url), number) for url, number in self._numbers.items() if is_used[number])
-        places = np.full(len(self._numbers), -1, np.int64)
-        places[[number for _, number in pairs]] = np.arange(len(pairs))
-        return [key for key, _ in pairs], places
+        keys = list(map(make_key, self._numbers))
+        order = sorted(np.flatnonzero(is_used).tolist(), key=keys.__getitem__)
+        places = np.full(len(keys), -1, np.int64)
+        places[order] = np.arange(len(order))
+        return [keys[number] for number in order], places
 
     def _write_words(self, writer: GenerationWriter, rows: Sequence[_Row], places: Numbers) -> None:
         kind_pieces: list[bytes] = []
@@ -147,8 +149,8 @@ class Gathered:
             kinds, words = row.kinds, b""
             if kinds or row.anchors or row.predicates:
                 order = np.argsort(places[np.frombuffer(row.targets, np.dtype("I"))]).tolist()
-                kinds = bytes([kinds[place] for place in order]) if kinds else b""
-                anchors = [row.anchors[place] for place in order] if row.anchors else []
+                kinds = bytes(map(kinds.__getitem__, order)) if kinds else b""
+                anchors = list(map(row.anchors.__getitem__, order)) if row.anchors else []
                 predicates = (
                     [row.predicates[place] for place in order if row.kinds[place] & _DATA] if row.predicates else []
                 )

@@ -8,6 +8,7 @@ is gone has none.
 import threading
 from array import array
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -97,6 +98,11 @@ class Generation:
 
     def load_hashes(self) -> Hashes:
         """The sorted hashes of the keys that have a row: a key whose hash is not here has none."""
+        return self.file.get_table("sorted_hashes", np.uint32)
+
+    @cached_property
+    def row_hashes(self) -> Hashes:
+        """The hash of the key of each row."""
         return self.file.get_table("row_hashes", np.uint32)
 
     def read_words(self, row: int) -> Words:
@@ -130,7 +136,9 @@ class GenerationWriter:
         starts = np.arange(0, len(has_row), _GROUP_BITS)
         groups = np.add.reduceat(has_row, starts, dtype=np.int64) if len(has_row) else starts
         self.file.write_table("row_ranks", (np.cumsum(groups) - groups).astype(np.uint32))
-        self.file.write_table("row_hashes", np.sort(np.array(self._hashes, np.uint32)))
+        hashes = np.array(self._hashes, np.uint32)
+        self.file.write_table("row_hashes", hashes)
+        self.file.write_table("sorted_hashes", np.sort(hashes))
         self._has_row, self._hashes = [], array("I")
 
     def write_removed(self, is_removed: Flags) -> None:
@@ -160,7 +168,7 @@ class GenerationWriter:
 
 
 def hash_key(key: bytes) -> int:
-    """Return the hash of a key in `Generation.load_hashes`."""
+    """Return the hash of a key in the tables of hashes."""
     return xxh3_64_intdigest(key) & 0xFFFF_FFFF
 
 

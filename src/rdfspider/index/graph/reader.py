@@ -7,14 +7,14 @@ never meets half a change; `refresh` takes the newest.
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.errors import UnindexedError
 from rdfspider.index.graph.csr import Csr, HostGraph, find_hosts, make_host_graph
 from rdfspider.index.graph.fame import FameReader, Farm, Ranked
-from rdfspider.index.graph.keys import make_key, read_key
+from rdfspider.index.graph.keys import make_key, read_key, read_keys
 from rdfspider.index.graph.kinds import KINDS, LinkKind
 from rdfspider.index.graph.manifest import mark_manifest, open_newest
 from rdfspider.index.graph.most_linked import MostLinked, list_most_linked
@@ -103,7 +103,7 @@ class GraphReader:
 
     def read_urls(self, pages: Iterable[int]) -> list[str]:
         """The URLs of pages; sorted ids are read fastest."""
-        return [read_key(key) for key in self._state.ids.read_all([int(page) for page in pages])]
+        return read_keys(self._state.ids.read_all([int(page) for page in pages]))
 
     def list_out(self, page: int) -> Numbers:
         """The ids of the pages to which a page links, sorted."""
@@ -115,11 +115,11 @@ class GraphReader:
 
     def list_urls(self) -> Iterator[str]:
         """The URLs of all pages, in the order of their ids: hosts are together, and the hosts of a domain."""
-        return (read_key(key) for keys in self._state.ids.list_keys() for key in keys)
+        return chain.from_iterable(map(read_keys, self._state.ids.list_keys()))
 
     def list_targets(self, url: str) -> list[str]:
         """The URLs to which a page links, in the order of their ids: the fastest way to follow links."""
-        return [read_key(key) for key in self._state.list_targets(make_key(url))]
+        return read_keys(self._state.list_targets(make_key(url)))
 
     def read_links(self, url: str, limit: int | None = None, offset: int = 0) -> list[GraphLink]:
         """The links of a page, in the order of their targets' ids."""

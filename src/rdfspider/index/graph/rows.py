@@ -24,7 +24,7 @@ CHUNK = 8192
 """How many numbers of a long row are together."""
 _HEAD_BYTES = 2 * BLOCK_ROWS
 _CACHED_BLOCKS = 64
-_SHORT_BYTES = 64
+_SHORT_BYTES = 256
 _LARGE = np.arange(128, 256, dtype=np.uint8).tobytes()
 _NONE = np.empty(0, np.int64)
 _NONE.flags.writeable = False
@@ -163,13 +163,9 @@ class RowsReader:
         if not piece:
             return _NONE
         try:
-            gaps = _read_gaps(piece)
+            return _read_row(piece, self._bases[row // BLOCK_ROWS])
         except ValueError as error:
             raise self._file.tell_damage(error) from error
-        first = int(gaps[0])
-        gaps += 1
-        gaps[0] = (first >> 1 ^ -(first & 1)) + self._bases[row // BLOCK_ROWS]
-        return gaps.cumsum()
 
     def read_slice(self, row: int, start: int, stop: int) -> Numbers:
         """Return some of the numbers of a row; of a long one, no more than these are decoded."""
@@ -292,24 +288,33 @@ class RowsReader:
         return block
 
 
-def _read_gaps(piece: bytes) -> Numbers:
-    """Decode the bytes of one row: for a short one numpy's own costs would be most of it."""
-    if piece.isascii():
-        return np.frombuffer(piece, np.uint8).astype(np.int64)
+def _read_row(piece: bytes, base: int) -> Numbers:
+    """Decode the bytes of one row: for nearly all rows numpy's own costs would be most of it."""
     if len(piece) > _SHORT_BYTES:
-        return decode(np.frombuffer(piece, np.uint8))[0]
-    gaps: list[int] = []
-    gap = shift = 0
-    for byte in piece:
-        if byte < 128:
-            gaps.append(gap | byte << shift)
-            gap = shift = 0
-        else:
-            gap |= (byte & 127) << shift
-            shift += 7
-    if shift:
-        raise ValueError("the last number has no end")
-    return np.array(gaps, np.int64)
+        gaps = decode(np.frombuffer(piece, np.uint8))[0]
+        first = int(gaps[0])
+        gaps += 1
+        gaps[0] = (first >> 1 ^ -(first & 1)) + base
+        return gaps.cumsum()
+    places: list[int] = []
+    place = -1
+    rest = iter(piece)
+    for gap in rest:
+        if gap > 127:
+            shift, more = 7, next(rest, None)
+            gap &= 127
+            while more is not None and more > 127:
+                gap |= (more & 127) << shift
+                shift, more = shift + 7, next(rest, None)
+            if more is None:
+                raise ValueError("the last number has no end")
+            gap |= more << shift
+        place += gap + 1
+        places.append(place)
+    numbers = np.array(places, np.int64)
+    first = places[0]
+    numbers += (first >> 1 ^ -(first & 1)) + base - first
+    return numbers
 
 
 def _encode(bases: Numbers, rows: Rows) -> tuple[Bytes, Numbers]:

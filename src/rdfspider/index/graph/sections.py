@@ -19,7 +19,7 @@ from rdfspider.disk import NEW, sync_folder
 from rdfspider.errors import UnreadableError, is_shortage
 from rdfspider.index.layout import advise_rebuild
 
-_MAGIC = b"rdfgraf1"
+_MAGIC = b"rdfgraf2"
 _TAIL_BYTES = 4 + 8 + len(_MAGIC)
 _ALIGNMENT = 8
 _CHUNK_BYTES = 1 << 22

@@ -8,16 +8,16 @@ number its pages in the order of keys; with several generations they are made wh
 import threading
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from heapq import merge, nsmallest
+from heapq import merge
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
-from xxhash import xxh3_64_intdigest
 
 from rdfspider.index.graph.csr import Csr, make_csr
 from rdfspider.index.graph.kinds import LinkKind
 from rdfspider.index.graph.manifest import Part
+from rdfspider.index.graph.rows import CHUNK
 from rdfspider.index.graph.union import find_used, join_keys
 from rdfspider.index.graph.varints import Bytes, Numbers
 
@@ -26,7 +26,7 @@ _DATA = int(LinkKind.DATA)
 _ALL = 1 << 62
 _BATCH_ROWS = 16_384
 _KEYS_A_STEP = 256
-_MAX_SAMPLED = 50_000
+_SOURCES_A_STEP = 64 * CHUNK
 
 
 class KeyLink(NamedTuple):
@@ -131,21 +131,27 @@ class State:
         return self.count_in(key) > 0
 
     def sample_in(self, key: bytes, count: int) -> list[KeyLink]:
-        """Links to a page; if there are more than so many, some that depend on their sources alone, however these are spread over
-        generations; of very many, those from a part of the sources from all over."""
-        found: list[tuple[bytes, Part, int, int]] = []
-        read = [
-            (part, number, part.select_live(part.generation.transposed.read(number)))
-            for part, number in self._find_sources(key)
+        """Links to a page; if there are more than so many, those whose sources have the least hashes: they depend on the sources
+        alone, however these are spread over generations. What is held at a time is bounded, what is read is not."""
+        found = self._find_sources(key)
+        # A column for each source: its hash, its number, and the place in `found` of the part that has it.
+        chosen = np.empty((3, 0), np.int64)
+        for place, (part, number) in enumerate(found):
+            generation = part.generation
+            for start in range(0, generation.transposed.count_numbers(number), _SOURCES_A_STEP):
+                sources = generation.transposed.read_slice(number, start, start + _SOURCES_A_STEP)
+                sources = part.select_live(sources)
+                hashes = generation.row_hashes[np.searchsorted(generation.list_sources(), sources)]
+                chosen = np.hstack((chosen, [hashes, sources, np.full(len(sources), place)]))
+                if chosen.shape[1] > count:
+                    chosen = chosen[:, chosen[0] <= np.partition(chosen[0], count - 1)[count - 1]]
+        links = [
+            (hashed, self._read_link(found[place][0], source, found[place][1]))
+            for hashed, source, place in chosen.T.tolist()
         ]
-        step = -(-sum(len(sources) for _, _, sources in read) // _MAX_SAMPLED) or 1
-        for part, number, sources in read:
-            chosen = sources[::step].tolist()
-            keys = part.generation.dictionary.read_all(chosen)
-            found += [(each, part, source, number) for each, source in zip(keys, chosen, strict=True)]
-        if len(found) > count:
-            found = nsmallest(count, found, key=lambda each: (xxh3_64_intdigest(each[0]), each[0]))
-        return [self._read_link(part, source, number, each) for each, part, source, number in found]
+        # Several may have the last hash.
+        links.sort(key=lambda each: (each[0], each[1].key))
+        return [link for _, link in links[:count]]
 
     def load_csr(self, wanted: int, unwanted: int) -> Csr:
         """The graph of all links of wanted kinds that are of no unwanted one, by id."""

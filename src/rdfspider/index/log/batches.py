@@ -86,11 +86,14 @@ class Batches:
         self._is_hurried = False
         self._open: dict[_Place, _File] = {}
         """The oldest first."""
+        self._alone: dict[tuple[str, _Place], _File] = {}
+        """By view: files that it has open inside a compressed member of many records, of which it stands at the beginning."""
 
     def join(self, name: str, cursors: Mapping[str, int], *, is_awaited: bool = True) -> None:
         """A view will read from its cursors on, which it moves as it reads. Only if it `is_awaited` do others wait for it."""
         with self._changed:
             self._readers[name] = _Reader(cursors, is_awaited=is_awaited)
+            self._leave_members(name)
             for source, start in list(self._kept):
                 if cursors.get(source, 0) > start:
                     self._release((source, start), name)
@@ -100,9 +103,15 @@ class Batches:
         """A view reads no more, for now or for ever."""
         with self._changed:
             self._readers.pop(name, None)
+            self._leave_members(name)
             for place in list(self._kept):
                 self._release(place, name)
             self._changed.notify_all()
+
+    def _leave_members(self, name: str) -> None:
+        for of, place in list(self._alone):
+            if of == name:
+                del self._alone[of, place]
 
     def hurry(self) -> None:
         """Let no view wait for another from now on."""
@@ -117,6 +126,9 @@ class Batches:
     def read(self, name: str, source: str, look: LogState, start: int) -> Batch:
         """Return the outcomes that follow a position in a source. OSError if its file cannot be opened."""
         place = (source, start)
+        alone = self._alone.pop((name, place), None)
+        if alone is not None:
+            return self._read_alone(name, place, alone)
         with self._changed:
             while place not in self._kept and (place in self._being_read or self._has_to_wait(name)):
                 self._changed.wait(_PATIENCE_S)
@@ -126,7 +138,7 @@ class Batches:
                 return batch
             self._being_read.add(place)
             opened = self._open.pop(place, None)
-            ends = self._list_ends(source)
+            ends = self._list_ends(source, start)
         try:
             file = opened or _File(_read_on(self._sources.read(source, look, start)), look[source].length)
             batch = self._read(source, file, ends)
@@ -137,10 +149,26 @@ class Batches:
             raise
         with self._changed:
             self._being_read.discard(place)
-            if batch.end < file.stop:
+            if batch.end == start and batch.outcomes:
+                self._alone[name, place] = file
+            else:
+                if batch.end < file.stop:
+                    self._keep_open((source, batch.end), file)
+                if batch.outcomes:
+                    self._keep(place, batch, name)
+            self._pass(name, source, batch.end)
+            self._changed.notify_all()
+        return batch
+
+    def _read_alone(self, name: str, place: _Place, file: _File) -> Batch:
+        """Read on inside a member. Others cannot share what comes: there is no position from where it can be read."""
+        source, start = place
+        batch = self._read(source, file, set())
+        with self._changed:
+            if batch.end == start and batch.outcomes:
+                self._alone[name, place] = file
+            elif batch.end < file.stop:
                 self._keep_open((source, batch.end), file)
-            if batch.outcomes:
-                self._keep(place, batch, name)
             self._pass(name, source, batch.end)
             self._changed.notify_all()
         return batch
@@ -160,10 +188,10 @@ class Batches:
             )
         return is_awaited
 
-    def _list_ends(self, source: str) -> set[int]:
-        """Where a batch of a source should end, so that others can share the next one."""
+    def _list_ends(self, source: str, start: int) -> set[int]:
+        """Where a batch of a source that begins somewhere should end, so that others can share the next one."""
         stands = {reader.cursors.get(source, 0) for reader in self._readers.values()}
-        return stands | {start for other, start in self._kept if other == source}
+        return (stands | {kept for other, kept in self._kept if other == source}) - {start}
 
     def _keep(self, place: _Place, batch: Batch, name: str) -> None:
         source, start = place
