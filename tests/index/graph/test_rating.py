@@ -90,6 +90,13 @@ def test_a_canonical_url_on_another_site_is_a_link_among_others(tmp_path: Path) 
     assert reader.read_rank(moved) is None, "whole sites move"
 
 
+def test_pages_of_other_sites_that_recommend_nothing_give_no_rank_by_a_canonical_url(tmp_path: Path) -> None:
+    copies = [make_page(f"http://c{n}.test/", 1.0, [GOOD], canonical=GOOD, directives="nofollow") for n in range(9)]
+    reader = rate(tmp_path, [*copies, make_page(HUB, 1.0, [POOR])])
+    assert read_rank(reader, POOR).place == 1
+    assert read_rank(reader, GOOD).value == read_rank(reader, "http://c0.test/").value
+
+
 def test_pages_that_stand_for_each_other_in_a_circle_stand_for_themselves() -> None:
     links = [(0, 1), (1, 2), (2, 0), (3, 0), (4, 5), (6, 6)]
     sources, targets = np.array(links).T

@@ -32,7 +32,6 @@ from rdfspider.index.layout import IndexPaths
 
 UNFOLLOWED = LinkKind.NOFOLLOW | LinkKind.UGC | LinkKind.SPONSORED
 """The kinds of links that pass no rank on."""
-_ALIASES = LinkKind.REDIRECT | LinkKind.CANONICAL
 # Chains of aliases are followed for 2^6 steps.
 _DOUBLINGS = 6
 _KEYS_A_PART = 65_536
@@ -89,11 +88,10 @@ def make_followed_graph(state: State, sites: NDArray[np.int64]) -> tuple[Csr, ND
     """The links that pass rank on: those to an alias lead to the page for which it stands, and an alias has that link alone; and
     which pages are aliases. `sites` are the sites of pages, as numbers."""
     links = state.load_csr(int(LinkKind.LINK), int(UNFOLLOWED))
-    aliases = state.load_csr(int(_ALIASES), 0)
-    sources = aliases.list_sources()
-    # A page without other links is a redirect, or says no more than one.
-    is_meant = (sites[sources] == sites[aliases.indices]) | (links.count_out()[sources] == 0)
-    targets = resolve_aliases(select_links(aliases, is_meant))
+    redirects, canonical = (state.load_csr(int(kind), 0) for kind in (LinkKind.REDIRECT, LinkKind.CANONICAL))
+    own = select_links(canonical, sites[canonical.list_sources()] == sites[canonical.indices])
+    pairs = [(csr.list_sources(), csr.indices) for csr in (redirects, own)]
+    targets = resolve_aliases(make_csr(links.nodes, pairs))
     is_alias = targets != np.arange(links.nodes)
     numbers = np.flatnonzero(is_alias)
     if not len(numbers):
