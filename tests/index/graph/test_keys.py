@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rdfspider.index.graph.keys import find_host, make_key, read_host, read_key
+from rdfspider.index.graph.keys import find_host, make_key, read_host, read_key, read_keys
 
 PARTS = st.tuples(
     st.sampled_from(["http", "https", "ftp", "HTTP"]),
@@ -31,7 +31,10 @@ PARTS = st.tuples(
 )
 
 
-@given(st.one_of(PARTS.map(lambda parts: f"{parts[0]}://{''.join(parts[1:])}"), st.text()))
+URLS = st.one_of(PARTS.map(lambda parts: f"{parts[0]}://{''.join(parts[1:])}"), st.text())
+
+
+@given(URLS)
 @example("http://a.test/")
 @example("https://s/s")
 @example("\0\x01\x02")
@@ -40,6 +43,13 @@ def test_every_url_comes_back_exactly(url: str) -> None:
     key = make_key(url)
     assert read_key(key) == url
     assert b"\0" not in key
+
+
+@given(st.lists(URLS, max_size=20), st.booleans())
+@example(["http://a.test/", "https://a.test/s", "http://a.test/\ud800", "https://a.test:80/", "https://a.test/"], False)
+def test_urls_come_back_together_as_they_do_alone(urls: list[str], is_sorted: bool) -> None:
+    urls = sorted(urls, key=make_key) if is_sorted else urls
+    assert read_keys(list(map(make_key, urls))) == urls
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from rdfspider.index.graph.compression import Compressor, DamagedBlockError, Dec
 from rdfspider.index.graph.sections import Sections, SectionWriter
 
 _LENGTH = np.dtype("<u4")
+_LENGTH_BYTES = _LENGTH.itemsize
 _CACHED_BLOCKS = 64
 
 
@@ -50,7 +51,7 @@ class BlobsWriter:
         body = b"".join(pieces)
         if body:
             # The bytes of the lengths by their weight: most are small, so most of their bytes are zero.
-            lengths = np.array(list(map(len, pieces)), _LENGTH).view(np.uint8).reshape(-1, 4).T.tobytes()
+            lengths = np.array(list(map(len, pieces)), _LENGTH).view(np.uint8).reshape(-1, _LENGTH_BYTES).T.tobytes()
             block = self._compressor.compress(lengths + body)
             self._end = self._file.write(block) + len(block)
         self._ends.append(self._end)
@@ -66,7 +67,7 @@ class BlobsReader:
         self._blocks = file.get(name)
         self._ends = file.get_checked(f"{name}_ends").cast("Q")
         self._decompressor = Decompressor()
-        self._cached: dict[int, list[bytes]] = {}
+        self._cached: dict[int, bytes] = {}
         if len(self._ends) != -(-count // block_rows):
             raise file.tell_damage(f"{name} has another number of rows than it says")
 
@@ -78,13 +79,20 @@ class BlobsReader:
     def read(self, row: int) -> bytes:
         """Return the piece of a row."""
         number, place = divmod(row, self._block_rows)
-        pieces = self._cached.get(number)
-        if pieces is None:
-            pieces = self._decode(number)
+        block = self._cached.get(number)
+        if block is None:
+            block = self._decompress(number)
             if len(self._cached) >= _CACHED_BLOCKS:
                 self._cached.clear()
-            self._cached[number] = pieces
-        return pieces[place]
+            self._cached[number] = block
+        if not block:
+            return b""
+        rows = self._count_rows(number)
+        start = _LENGTH_BYTES * rows
+        for weight in range(_LENGTH_BYTES):
+            start += sum(block[weight * rows : weight * rows + place]) << 8 * weight
+        size = int.from_bytes(block[place : _LENGTH_BYTES * rows : rows], "little")
+        return block[start : start + size]
 
     def list_pieces(self, start: int, stop: int) -> list[bytes]:
         """Return the pieces of all rows from one to another."""
@@ -94,22 +102,30 @@ class BlobsReader:
         pieces = [piece for number in range(first, last + 1) for piece in self._decode(number)]
         return pieces[start - first * self._block_rows : stop - first * self._block_rows]
 
-    def _decode(self, number: int) -> list[bytes]:
-        rows = min(self._block_rows, self._count - number * self._block_rows)
+    def _count_rows(self, number: int) -> int:
+        return min(self._block_rows, self._count - number * self._block_rows)
+
+    def _decompress(self, number: int) -> bytes:
         start = self._ends[number - 1] if number else 0
         try:
             block = self._decompressor.decompress(self._blocks[start : self._ends[number]])
         except DamagedBlockError as error:
             raise self._file.tell_damage(error) from error
+        if block and len(block) < _LENGTH_BYTES * self._count_rows(number):
+            raise self._file.tell_damage("a block is too short")
+        return block
+
+    def _decode(self, number: int) -> list[bytes]:
+        block, rows = self._decompress(number), self._count_rows(number)
         if not block:
             return [b""] * rows
-        if len(block) < 4 * rows:
-            raise self._file.tell_damage("a block is too short")
-        heads = np.frombuffer(block, np.uint8, 4 * rows).reshape(4, rows)
-        ends = np.cumsum(np.ascontiguousarray(heads.T).view(_LENGTH).reshape(-1).astype(np.int64)) + 4 * rows
+        heads = np.frombuffer(block, np.uint8, _LENGTH_BYTES * rows).reshape(_LENGTH_BYTES, rows)
+        ends = (
+            np.cumsum(np.ascontiguousarray(heads.T).view(_LENGTH).reshape(-1).astype(np.int64)) + _LENGTH_BYTES * rows
+        )
         if ends[-1] != len(block):
             raise self._file.tell_damage("a block has another length than it says")
-        last = 4 * rows
+        last = _LENGTH_BYTES * rows
         pieces = []
         for end in ends.tolist():
             pieces.append(block[last:end])

@@ -102,11 +102,12 @@ class Gathered:
         joined = b"".join([row.targets.tobytes() for row in rows])
         targets = np.frombuffer(joined, np.dtype("I")).astype(np.int64)
         keys, places = self._sort_keys(sources, targets)
-        # Rows in the order of their pages, the links of each in the order of their targets.
+        # Rows in the order of their pages, the links of each in the order of their targets. To sort pairs as one number takes a
+        # third of the time that `lexsort` takes.
         source_ids, target_ids = places[sources], places[targets]
         by_source = np.argsort(source_ids)
         link_sources = np.repeat(source_ids, counts)
-        by_link = np.lexsort((target_ids, link_sources))
+        by_link = np.argsort(link_sources * len(keys) + target_ids)
         has_row = np.zeros(len(keys), np.bool_)
         has_row[source_ids] = True
         writer = GenerationWriter(path, choose_samples(keys))
@@ -120,12 +121,14 @@ class Gathered:
             forward = writer.begin_forward()
             forward.add(source_ids[by_source], Rows(counts[by_source], target_ids[by_link]))
             forward.finish()
-            by_target = np.lexsort((link_sources, target_ids))
             transposed = writer.begin_transposed()
             in_counts = np.bincount(target_ids, minlength=len(keys))
-            transposed.add(np.arange(len(keys)), Rows(in_counts, link_sources[by_target]))
+            in_sources = np.sort(target_ids * len(keys) + link_sources) % len(keys)
+            transposed.add(np.arange(len(keys)), Rows(in_counts, in_sources))
             transposed.finish()
-            self._write_words(writer, ordered, places)
+            starts = np.cumsum(counts) - counts
+            orders = by_link - np.repeat(starts[by_source], counts[by_source])
+            _write_words(writer, ordered, orders)
             writer.finish(len(targets))
         except BaseException:
             writer.file.discard()
@@ -142,22 +145,26 @@ class Gathered:
         places[order] = np.arange(len(order))
         return [keys[number] for number in order], places
 
-    def _write_words(self, writer: GenerationWriter, rows: Sequence[_Row], places: Numbers) -> None:
-        kind_pieces: list[bytes] = []
-        word_pieces: list[bytes] = []
-        for row in rows:
-            kinds, words = row.kinds, b""
-            if kinds or row.anchors or row.predicates:
-                order = np.argsort(places[np.frombuffer(row.targets, np.dtype("I"))]).tolist()
-                kinds = bytes(map(kinds.__getitem__, order)) if kinds else b""
-                anchors = list(map(row.anchors.__getitem__, order)) if row.anchors else []
-                predicates = (
-                    [row.predicates[place] for place in order if row.kinds[place] & _DATA] if row.predicates else []
-                )
-                words = make_words(anchors, predicates)
-            kind_pieces.append(kinds)
-            word_pieces.append(words)
-        for begin, pieces in ((writer.begin_kinds, kind_pieces), (writer.begin_words, word_pieces)):
-            blobs = begin()
-            blobs.add(pieces)
-            blobs.finish()
+
+def _write_words(writer: GenerationWriter, rows: Sequence[_Row], orders: Numbers) -> None:
+    """Write what is said of the links of each row; `orders` has the order of the links of each."""
+    kind_pieces: list[bytes] = []
+    word_pieces: list[bytes] = []
+    stop = 0
+    for row in rows:
+        start, stop = stop, stop + len(row.targets)
+        kinds, words = row.kinds, b""
+        if kinds or row.anchors or row.predicates:
+            order = orders[start:stop].tolist()
+            kinds = bytes(map(kinds.__getitem__, order)) if kinds else b""
+            anchors = list(map(row.anchors.__getitem__, order)) if row.anchors else []
+            predicates = (
+                [row.predicates[place] for place in order if row.kinds[place] & _DATA] if row.predicates else []
+            )
+            words = make_words(anchors, predicates)
+        kind_pieces.append(kinds)
+        word_pieces.append(words)
+    for begin, pieces in ((writer.begin_kinds, kind_pieces), (writer.begin_words, word_pieces)):
+        blobs = begin()
+        blobs.add(pieces)
+        blobs.finish()
