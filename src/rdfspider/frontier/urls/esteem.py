@@ -17,6 +17,8 @@ from rdfspider.records import Esteem
 
 URL_STEP = 2
 """By how many queues a URL that is named comes sooner within its host."""
+# Sites that are looked at in one step; each takes some ten microseconds, and fifty for a host or URL that is moved.
+_SITES_AT_ONCE = 8
 # Hosts of one site that are put into another queue at once; others go there after their next run.
 _HOSTS_A_SITE = 200
 _FIRST = 1
@@ -56,8 +58,11 @@ class Esteems:
         self._moved.intersection_update(url for each in table for url in each.pages)
 
     def apply_some(self) -> None:
-        """Stage what follows for one more site."""
-        site = self._pending.popleft()
+        """Stage what follows for some more sites."""
+        for _ in range(min(_SITES_AT_ONCE, len(self._pending))):
+            self._apply(self._pending.popleft())
+
+    def _apply(self, site: str) -> None:
         named: dict[int, dict[int, str]] = {}
         for url in self._known.get(site, _NOTHING).pages:
             if url not in self._moved and url.startswith(_FETCHED) and (found := self._sieve.find(url)):
