@@ -28,7 +28,12 @@ class Domains:
         return self._suffixes.privatesuffix(host.rstrip(".")) or host
 
     def _find_shard(self, host: str) -> int:
-        return xxh3_64_intdigest(self.domain(host).encode()) % self.shards
+        return find_shard(self.domain(host), self.shards)
+
+
+def find_shard(domain: str, shards: int) -> int:
+    """The shard that owns all hosts of a registrable domain."""
+    return xxh3_64_intdigest(domain.encode()) % shards
 
 
 def bundled_suffix_list() -> bytes:

@@ -157,6 +157,19 @@ class Discovered(Struct, frozen=True, gc=False, array_like=True, omit_defaults=T
     """For a URL from another shard: the domains that led to it, as in its host's record."""
 
 
+class Esteem(Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
+    """What the link graph says of a site, for the frontier that owns its hosts."""
+
+    site: str
+    """A registrable domain."""
+    step: int = 0
+    """By how many queues its hosts come later than others; below 0 sooner."""
+    hosts: dict[str, int] = {}
+    """The same for hosts of it that have a step of their own, as those of farms."""
+    pages: tuple[str, ...] = ()
+    """URLs of it that come before others: several other sites link to them, and they were not fetched when this was found."""
+
+
 class RobotsState(Struct, frozen=True, gc=False, array_like=True, omit_defaults=True):
     """What is known about an origin's robots.txt, as stored on disk. Times are seconds since 1970."""
 

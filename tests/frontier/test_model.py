@@ -10,7 +10,7 @@ from rdfspider.frontier.entries import PageFacts, Refusal, RobotsAnswer
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.hosts import decode_host
 from rdfspider.frontier.url_rows import SCHEDULED, decode_row, decode_url
-from rdfspider.records import Addresses, Discovered, Failure, Judgement, Lease, RobotsState, Verdict
+from rdfspider.records import Addresses, Discovered, Esteem, Failure, Judgement, Lease, RobotsState, Verdict
 
 PAGES = 150
 
@@ -43,7 +43,10 @@ class Walk:
         seeds_share: float = 0.0,
         depth: int = 0,
         news_share: float = 1.0,
+        esteem_share: float = 0.0,
     ) -> None:
+        self.esteem_share = esteem_share
+        """How often the link graph has a new table."""
         self.news_share = news_share
         """How often a page has something that no other has."""
         self.seeds_share = seeds_share
@@ -74,6 +77,8 @@ class Walk:
             self.step()
             if self.seeds_share and self.random.random() < self.seeds_share and step < 5000:
                 self.name_seed()
+            if self.esteem_share and self.random.random() < self.esteem_share:
+                self.frontier.take_esteem([self.esteem(number) for number in range(3)])
             if not self.frontier.counts.scheduled and not self.frontier.counts.in_flight:
                 break
         self.commit()
@@ -82,6 +87,12 @@ class Walk:
         url = self.site.url(self.random.randrange(1, PAGES))
         self.frontier.add([Discovered(url, found_as="seed")])
         self.staged_names.add(url)
+
+    def esteem(self, domain: int) -> Esteem:
+        hosts = [f"h{host}.d{domain}.org" for host in range(domain, self.site.hosts, 3) if self.random.random() < 0.3]
+        pages = {self.site.url(number) for number in self.random.sample(range(1, PAGES), 40)}
+        own = tuple(sorted(url for url in pages if f".d{domain}.org/" in url))
+        return Esteem(f"d{domain}.org", self.random.randrange(-2, 3), dict.fromkeys(hosts, 2), own)
 
     def step(self) -> None:
         lease = self.frontier.lease() if self.random.random() < 0.6 else None
@@ -170,6 +181,19 @@ def check_tables(frontier: Frontier) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_every_page_of_a_random_site_is_settled_once(open_frontier: OpenFrontier, clock: HandClock, seed: int) -> None:
     walk = Walk(open_frontier, clock, seed)
+    walk.run()
+    check_tables(walk.frontier)
+    assert walk.frontier.counts.scheduled == 0
+    assert walk.finals == Counter(walk.site.url(number) for number in range(1, PAGES))
+    assert len(walk.frontier._store.tables["queue"].scan(b"", b"\xff" * 20)) == 0
+    assert len(walk.frontier._store.tables["places"].scan(b"", b"\xff" * 20)) == 0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_the_link_graph_says_changes_the_order_only(
+    open_frontier: OpenFrontier, clock: HandClock, seed: int
+) -> None:
+    walk = Walk(open_frontier, clock, seed, esteem_share=0.05)
     walk.run()
     check_tables(walk.frontier)
     assert walk.frontier.counts.scheduled == 0

@@ -19,6 +19,9 @@ Scheduled. A new URL gets a row (`url_rows.py`), a priority from 0 to 7 (`learni
 back queue of its host and priority (`urls/schedule.py`). The host enters the front queue of its best URL
 (`hosts/queues.py`). The next commit writes all of this to disk.
 
+Esteemed. From time to time the index tells what the link graph says of sites (`urls/esteem.py`): their hosts enter other front
+queues (`hosts/steps.py`), and some URLs a better back queue.
+
 Queued. Hosts with work move from the front queues into memory when there is room (`hosts/active.py`), and take turns in
 the order in which their clocks allow a request; those that have had more than their share let others pass
 (`hosts/shares.py`). A host leaves memory after its run, or when it must wait long.

@@ -17,6 +17,7 @@ from rdfspider.frontier.hosts.outages import Outages
 from rdfspider.frontier.hosts.pacing import ForeignHosts, Pacing
 from rdfspider.frontier.hosts.queues import BackQueues, FrontQueues
 from rdfspider.frontier.hosts.shares import Shares
+from rdfspider.frontier.hosts.steps import Steps
 from rdfspider.frontier.keys import UrlIds
 from rdfspider.frontier.state import FrontierState
 from rdfspider.frontier.store import Store
@@ -33,6 +34,7 @@ class Core:
     hosts: Hosts
     queues: BackQueues
     front_queues: FrontQueues
+    steps: Steps
     lanes: Lanes
     shares: Shares
     active: ActiveHosts
@@ -55,7 +57,8 @@ def open_core(
     url_rows = UrlRows(store, shard, UrlIds(domains.shards))
     queues = BackQueues(store, url_rows, state.queued)
     # Twice as long, so that only a clock that was set back can make a wait look longer.
-    front_queues = FrontQueues(store, state.next_place, 2 * longest_wait_s(pace))
+    steps = Steps(domains.domain)
+    front_queues = FrontQueues(store, state.next_place, 2 * longest_wait_s(pace), steps)
     lanes = Lanes(config.fetch.connections)
     shares = Shares(config.fetch.connections)
     active = ActiveHosts(hosts, front_queues, queues, lanes, shares, config, clock, counts)
@@ -69,6 +72,7 @@ def open_core(
         hosts,
         queues,
         front_queues,
+        steps,
         lanes,
         shares,
         active,

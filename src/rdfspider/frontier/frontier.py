@@ -42,6 +42,7 @@ from rdfspider.frontier.outbox import Inbox, Outbox
 from rdfspider.frontier.state import Meta, mark_clean, open_state, stage_state
 from rdfspider.frontier.store import Store
 from rdfspider.frontier.url_rows import decode_row, to_entry
+from rdfspider.frontier.urls.esteem import Esteems
 from rdfspider.frontier.urls.finishing import Finisher, Imports
 from rdfspider.frontier.urls.learned_traps import Traps
 from rdfspider.frontier.urls.leases import Leases
@@ -51,7 +52,7 @@ from rdfspider.frontier.urls.restoration import Restoration
 from rdfspider.frontier.urls.revisits import FutureVisits
 from rdfspider.frontier.urls.schedule import Schedule
 from rdfspider.frontier.urls.sieve import Sieve
-from rdfspider.records import Addresses, Capture, Discovered, Failure, Lease, RobotsState, Verdict
+from rdfspider.records import Addresses, Capture, Discovered, Esteem, Failure, Lease, RobotsState, Verdict
 from rdfspider.ways import Way
 
 _NO_FACTS = PageFacts()
@@ -174,6 +175,11 @@ class Frontier:
         """Set how many leases hosts may have that have had more than their share, until the next call; others have no limit."""
         self._core.active.surplus = surplus
 
+    def take_esteem(self, table: Sequence[Esteem]) -> None:
+        """Take what the link graph says of this shard's sites, in place of what it said before. It changes the order of what
+        is leased, is followed in small portions, and is not stored."""
+        self._esteems.take(table)
+
     def charge(self, lease: Lease, cpu_s: float) -> None:
         """Count the processor time that a page has taken against its host's share."""
         host = self._hosts.get(lease.host_number)
@@ -199,6 +205,8 @@ class Frontier:
             self._schedule.add_due_visits()
         if self._traps.restoring:
             self._traps.restore_some()
+        if self._esteems.has_work:
+            self._esteems.apply_some()
         return self._leases.lease()
 
     def next_lease_in_s(self) -> float | None:
@@ -330,6 +338,7 @@ class Frontier:
         credits = Credits(core.hosts, shard, core.url_rows.ids)
         self._schedule = Schedule(core, self._sieve, visits, ratings, credits, priority)
         self._traps = Traps(core, domains, self._patterns, ratings, self._schedule)
+        self._esteems = Esteems(core, self._sieve)
         self._leases = Leases(core, self._traps, calendar.epoch, state.lookup_epoch)
         self._rediscovery = Rediscovery(core, self._schedule, self._leases.slots)
         self.meta = Meta(store)
@@ -363,8 +372,12 @@ class Frontier:
             return
         if not record.front_key and self._core.outages.keep_out(host):
             return
-        is_front = record.front_key[:1] < bytes((PRIORITIES,))
-        if not record.front_key or (is_front and not host.is_active and min(record.queued) < record.front_key[0]):
+        is_behind = not record.front_key or (
+            record.front_key[:1] < bytes((PRIORITIES,))
+            and not host.is_active
+            and self._front_queues.choose(host) < record.front_key[0]
+        )
+        if is_behind:
             self._front_queues.put_front(host)
 
 

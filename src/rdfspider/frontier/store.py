@@ -214,6 +214,10 @@ class Overlay:
         """The values of keys, in their order."""
         return [self.staged.get(key, row) for key, row in zip(keys, self._table.get_many(keys), strict=True)]
 
+    def scan(self, lower: bytes, upper: bytes, limit: int) -> list[tuple[bytes, bytes]]:
+        """The first written rows from one key to before another, at most `limit`."""
+        return self._table.scan(lower, upper, limit)
+
     def put(self, key: bytes, value: bytes) -> None:
         """Stage a value."""
         self.staged[key] = value

@@ -36,6 +36,11 @@ class IndexPaths:
     """The index folder in it; a rebuild uses another name until it is complete."""
 
     @property
+    def seeds(self) -> Path:
+        """The crawl's seeds, one URL a line."""
+        return self.folder / "seeds.txt"
+
+    @property
     def index(self) -> Path:
         """Everything that a rebuild makes again."""
         return self.folder / self.name

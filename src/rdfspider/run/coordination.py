@@ -351,6 +351,7 @@ class _Coordination:
             if self._index is not None:
                 self._index.look()
                 self._hub.send(self._coordinator.slow(self._index.find_slow_reason()))
+                self._hub.send(self._coordinator.tell_esteem(self._index.read_esteem()))
             status = self._write_present()
             self._history.record(status)
             self._on_progress(status)

@@ -1,6 +1,7 @@
 """The indexer beside a running crawl, as its parent sees it: starts, watches, restarts and ends its process.
 
-The indexer's status file enters every second; whether shards must slow down leaves. If the indexer fails, the crawl continues:
+The indexer's status file enters every second; whether shards must slow down leaves, and from time to time what the link graph
+says of their sites. If the indexer fails, the crawl continues:
 what was not indexed is indexed later. The process (`run/indexer_process.py`) gets an IndexOrder on stdin, and its exit code says
 why it ended. It has the same priority as the shards: with a lower one, it would never catch up where all cores are busy. Nothing
 here imports the index itself, which the parent does not need.
@@ -14,7 +15,9 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from rdfspider.config import Config
+from rdfspider.domains import find_shard
 from rdfspider.errors import USAGE_EXIT, UsageError
+from rdfspider.index.graph.esteem_file import NO_ESTEEM, load_esteem, mark_esteem
 from rdfspider.index.layout import IndexPaths, check_index, has_index
 from rdfspider.index.status import (
     IndexState,
@@ -26,6 +29,7 @@ from rdfspider.index.status import (
 )
 from rdfspider.processes.module_process import ModuleProcess
 from rdfspider.processes.supervisor import Exit, Fate, RestartPolicy, Supervisor
+from rdfspider.records import Esteem
 
 _log = logging.getLogger(__name__)
 
@@ -78,6 +82,7 @@ class IndexWatch:
         self._is_end_unknown = False
         """Whether the indexer could not write down with what it has ended, as on a full disk."""
         self._slowed = ""
+        self._esteem_mark = NO_ESTEEM
         self.error = ""
         """Why the crawl cannot be indexed; a user has to decide what to do."""
         self.has_begun = False
@@ -119,6 +124,18 @@ class IndexWatch:
             is_slow = status.lag_s > limit_s and status.state != IndexState.SUSPENDED
             self._slowed = f"the index is {status.lag_s:,.0f} s behind" if is_slow else ""
         return self._slowed
+
+    def read_esteem(self) -> dict[int, list[Esteem]]:
+        """Read what the link graph says of the sites of each shard, if that is new; nothing else."""
+        mark = mark_esteem(self._paths.graph)
+        if mark == self._esteem_mark:
+            return {}
+        self._esteem_mark = mark
+        shards = self._config.crawl.shards
+        tables: dict[int, list[Esteem]] = {shard: [] for shard in range(shards)}
+        for each in load_esteem(self._paths.graph):
+            tables[find_shard(each.site, shards)].append(each)
+        return tables
 
     def finish(self) -> None:
         """Tell the indexer to end when everything is indexed."""

@@ -7,6 +7,9 @@ import pytest
 from tests.conftest import Run
 
 from rdfspider import Crawl, UsageError
+from rdfspider.index.graph.esteem_file import NAME, save_esteem
+from rdfspider.index.layout import IndexPaths
+from rdfspider.records import Esteem
 from web import Answer, Crawling, Site, Web, command, crawl, make_chain, make_page
 
 EVERYWHERE = {"*.test": "127.0.0.1"}
@@ -320,3 +323,26 @@ def test_a_page_that_came_cut_off_says_so(tmp_path: Path) -> None:
     found = Crawl.open(folder).why("http://a.test/")
     assert found.truncated == "length"
     assert found.answer.endswith("; it is not whole: it is longer than may be taken")
+
+
+def test_what_the_link_graph_says_of_a_url_is_told(folder: Path, run: Run) -> None:
+    graph = IndexPaths(folder).graph
+    graph.mkdir(parents=True, exist_ok=True)
+    page = "http://www.b.test/named"
+    save_esteem(graph, [Esteem("a.test", 2), Esteem("b.test", -1, {"copy.b.test": 2}, (page,))])
+    told = {
+        url: Crawl.open(folder).why(url).esteem
+        for url in ("http://a.test/", page, "http://copy.b.test/", "http://c.test/")
+    }
+    assert list(told.values()) == [
+        "its site comes 2 steps later: hardly any site that seeds lead to links to it",
+        "its site comes 1 step sooner: sites that seeds lead to link to it; it comes sooner than other pages of its host: "
+        "several sites link to it",
+        "its host comes 2 steps later: it repeats other hosts",
+        "",
+    ]
+    output = run("why", page, "--dir", str(folder))[1]
+    assert f"esteem     {told[page]}" in output.splitlines()
+    (graph / NAME).write_bytes(b"damaged")
+    assert Crawl.open(folder).why(page).esteem == ""
+    (graph / NAME).unlink()

@@ -21,7 +21,7 @@ from rdfspider.config import Config, CrawlConfig, FrontierConfig
 from rdfspider.crawl.messages import LinksTo
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.frontier.hosts.address_clocks import find_owner
-from rdfspider.records import Discovered
+from rdfspider.records import Discovered, Esteem
 from rdfspider.run.peers.messages import ALL_TOLD, Control, Hello, Links, MessageBatch, encode_links
 from rdfspider.run.peers.sockets import AddressBook
 from rdfspider.run.runners.local import LocalRunner
@@ -171,6 +171,24 @@ def test_numbers_that_no_shard_gives_out_are_not_believed(
     tell(story)
     hosts, urls = numbered
     assert caplog.messages == [f"shard 1 tells of numbers that no shard gives out: {hosts} hosts, {urls} URLs"]
+
+
+def test_what_the_link_graph_says_reaches_each_shard_also_one_that_comes_later(tell: Callable[..., None]) -> None:
+    async def story(crawl: Crawl) -> None:
+        first = await crawl.start(0)
+        await until(lambda: 0 in crawl.coordinator.present)
+        tables = {0: [Esteem("a.test", -1)], 1: [Esteem("b.test", 2)]}
+        crawl.hub.send(crawl.coordinator.tell_esteem(tables))
+        await until(lambda: first.frontier._core.steps.of("www.a.test") == -1)
+        second = await crawl.start(1)
+        await until(lambda: second.frontier._core.steps.of("b.test") == 2)
+        assert first.frontier._core.steps.of("b.test") == 0
+        crawl.hub.send(crawl.coordinator.tell_esteem({0: [], 1: []}))
+        await until(
+            lambda: not any(shard.frontier._core.steps.of(f"{n}.test") for shard, n in ((first, "a"), (second, "b")))
+        )
+
+    tell(story)
 
 
 def test_what_was_sent_but_not_committed_is_sent_again_to_the_next_life(tell: Callable[..., None]) -> None:

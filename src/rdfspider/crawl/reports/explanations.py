@@ -9,7 +9,7 @@ from msgspec import Struct
 from rdfspider.codes import PREREQUISITE_REASONS, FailureCode, Reason, RobotsRule, Truncation
 from rdfspider.crawl.reports.frontiers import write_wait
 from rdfspider.frontier.entries import HostEntry, HostStatus, UrlEntry
-from rdfspider.records import RobotsState
+from rdfspider.records import Esteem, RobotsState
 from rdfspider.ways import Way
 
 _FAILURES: Mapping[str, str] = {
@@ -117,6 +117,8 @@ class Explanation(Struct, frozen=True, kw_only=True):
     """Why scope, trap rules or filters exclude it now, found as it was, or by a plain link if never seen; empty if none does."""
     trap: str = ""
     """Why URLs like it are now rarely requested; empty if they are requested normally."""
+    esteem: str = ""
+    """What the link graph says of it and its site, in words; empty if nothing that changes the order."""
     host: HostEntry | None = None
     """What is known about its host; None if nothing is."""
     crawl: str = ""
@@ -260,6 +262,22 @@ def write_robots(state: RobotsState | None, line: str, now: float) -> str:
     return line or "allowed: no line is about it"
 
 
+def write_esteem(esteem: Esteem, host: str, url: str) -> str:
+    """Tell what the link graph says of a URL and its site."""
+    told = []
+    if host in esteem.hosts:
+        told.append(f"its host comes {_count(esteem.hosts[host], 'step')} later: it repeats other hosts")
+    elif esteem.step > 0:
+        told.append(
+            f"its site comes {_count(esteem.step, 'step')} later: hardly any site that seeds lead to links to it"
+        )
+    elif esteem.step < 0:
+        told.append(f"its site comes {_count(-esteem.step, 'step')} sooner: sites that seeds lead to link to it")
+    if url in esteem.pages:
+        told.append("it comes sooner than other pages of its host: several sites link to it")
+    return "; ".join(told)
+
+
 def write_explanation(found: Explanation, now: float) -> list[str]:
     """Write the answer, and below it everything that is known, one fact per line."""
     return [found.answer, *(f"{label:<{_LABEL_CHARS}}{text}" for label, text in _write_facts(found, now))]
@@ -293,6 +311,8 @@ def _write_facts(found: Explanation, now: float) -> Iterator[tuple[str, str]]:
         yield "scope", f"links to it are not followed now: {found.refusal}"
     if found.trap:
         yield "trap", found.trap
+    if found.esteem:
+        yield "esteem", found.esteem
     if found.host:
         yield "host", _write_host(found.host)
     yield "crawl", found.crawl

@@ -24,6 +24,7 @@ from rdfspider.crawl.reports.explanations import (
     answer_refused,
     answer_scheduled,
     answer_unknown,
+    write_esteem,
     write_robots,
 )
 from rdfspider.crawl.reports.frontiers import Frontiers
@@ -39,6 +40,8 @@ from rdfspider.fetch.robots import PRODUCT, RobotsTxt
 from rdfspider.frontier.entries import UrlEntry, UrlState
 from rdfspider.frontier.keys import UrlIds, origin_of
 from rdfspider.frontier.reader import FrontierReader
+from rdfspider.index.graph.esteem_file import load_esteem
+from rdfspider.index.layout import IndexPaths
 from rdfspider.processes.calls import CallFailure
 from rdfspider.records import RobotsState
 from rdfspider.urls import host_of
@@ -101,6 +104,7 @@ class _Case:
         router = Router(scope, domains, self.shard, Counter())
         self.refusal = router.find_refusal(Way.SEED if self.is_seed else found_as, url)
         self.trap = reader.find_trap(url) if reader and not self.is_seed else ""
+        self.esteem = self._find_esteem(domains)
 
     def find_obstacles(self) -> Obstacles:
         """Collect what prevents or delays the fetch of the URL."""
@@ -129,6 +133,12 @@ class _Case:
             via = entry.via
         return tuple(steps)
 
+    def _find_esteem(self, domains: Domains) -> str:
+        host = host_of(self.url)
+        site = domains.domain(host)
+        table = load_esteem(IndexPaths(self.folder).graph)
+        return next((write_esteem(each, host, self.url) for each in table if each.site == site), "")
+
     def _find_halt(self) -> str:
         """Explain why the crawl or the URL's shard fetches nothing now; empty if it does, or if the crawl has finished without
         this host because of the host's own state."""
@@ -154,6 +164,7 @@ def _explain(case: _Case, entry: UrlEntry | None, notes: tuple[str, ...]) -> Exp
             robots=robots,
             refusal=case.refusal,
             trap=case.trap,
+            esteem=case.esteem,
             host=case.host,
             crawl=case.status.state,
         )
@@ -196,6 +207,7 @@ def _explain(case: _Case, entry: UrlEntry | None, notes: tuple[str, ...]) -> Exp
         robots=robots,
         refusal=case.refusal,
         trap=case.trap,
+        esteem=case.esteem,
         host=case.host,
         crawl=case.status.state,
     )

@@ -255,6 +255,14 @@ class Hosts:
             self._remember(authority, number)
         return number
 
+    def list_of_site(self, domain: str, limit: int) -> list[int]:
+        """The numbers of the committed hosts of a registrable domain, at most `limit`."""
+        own = pack_name(domain)
+        found = self._names.get(own)
+        # Names of other domains may come between a domain and its subdomains, but not between these.
+        rows = self._names.scan(own + b",", own + b"-", limit)
+        return [int.from_bytes(number, "big") for number in (*([found] if found else []), *(row[1] for row in rows))]
+
     def create(self, authority: str, line: tuple[int, ...] = ()) -> Host:
         """Create and stage a new host; `line` is that of the page that introduced it, with its domain."""
         name = host_of_authority(authority)

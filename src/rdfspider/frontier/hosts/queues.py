@@ -1,8 +1,8 @@
 """The two levels of queues: the front queues of hosts, and the back queues of each host's URLs. All are on disk.
 
-Front queues hold the hosts with URLs that are not active: by priority, or by the time at which their wait ends. An active host
-keeps its entry until it gets another or has nothing left, so a crash loses none. Only cursors are in memory: the hosts that
-they have passed are active.
+Front queues hold the hosts with URLs that are not active: by the priority of their best URL and their step (`steps.py`), or by
+the time at which their wait ends. An active host keeps its entry until it gets another or has nothing left, so a crash loses
+none. Only cursors are in memory: the hosts that they have passed are active.
 
 Back queues hold URLs by priority, then by arrival; they are read in runs, and removed when they are recorded. The new URLs of a
 page on one host get consecutive sequences, so an entry is a span: first sequence, count and turn. It is deleted when the last of
@@ -10,12 +10,15 @@ its URLs is recorded, and the stored head passes only recorded URLs: leased ones
 process the cursor is ahead of the head, and reads nothing twice.
 """
 
+from bisect import bisect_left
 from collections import deque
 
 from msgspec.msgpack import Decoder, Encoder
 
 from rdfspider.codes import Lane
+from rdfspider.frontier.entries import LOWEST_PRIORITY
 from rdfspider.frontier.hosts.hosts import Host
+from rdfspider.frontier.hosts.steps import Steps
 from rdfspider.frontier.keys import (
     GIVEN_UP_QUEUE,
     OVER_BUDGET_QUEUE,
@@ -170,23 +173,36 @@ class BackQueues:
     def withdraw(self, host: Host, sequence: int, turn: int) -> bool:
         """Stage that an unread URL no longer counts in its queue, where reads will skip it because of its new turn. Returns False
         if it was read, or is not among the next entries."""
-        if find_read(host, sequence) is not None:
-            return False
+        found = self.find_unread(host, {sequence: turn})
+        if found:
+            self.take_out(host, found[sequence])
+        return bool(found)
+
+    def take_out(self, host: Host, priority: int) -> None:
+        """Stage that an unread URL of a queue no longer counts there; its row must get a new turn."""
+        host.record.queued[priority] -= 1
+        self._queued[priority] -= 1
+
+    def find_unread(self, host: Host, turns: dict[int, int]) -> dict[int, int]:
+        """The queues of unread URLs, given their sequences and turns: the priority by sequence. Those that were read, or are not
+        among the next entries, are left out."""
+        wanted = {sequence: turn for sequence, turn in turns.items() if find_read(host, sequence) is None}
+        ordered = sorted(wanted)
+        found: dict[int, int] = {}
         left = _ENTRIES_SEARCHED
         for priority in sorted(host.record.queued):
             queue = host.queues.get(priority)
             order = queue.head[0] if queue is not None else host.record.heads[priority][0]
             lower, upper = pack_queue(host.number, priority, order), pack_queue(host.number, priority + 1, 0)
             for _, value in (entries := self._queue.scan(lower, upper, left)):
-                first, count, entry_turn = decode_entry(value)
-                if first <= sequence < first + count and entry_turn == turn:
-                    host.record.queued[priority] -= 1
-                    self._queued[priority] -= 1
-                    return True
+                first, count, turn = decode_entry(value)
+                for sequence in ordered[bisect_left(ordered, first) : bisect_left(ordered, first + count)]:
+                    if wanted[sequence] == turn:
+                        found[sequence] = priority
             left -= len(entries)
-            if left <= 0:
+            if left <= 0 or len(found) == len(wanted):
                 break
-        return False
+        return found
 
     def stage_heads(self, host: Host) -> None:
         """Write the heads of a host's queues into its record, and drop empty queues."""
@@ -194,6 +210,11 @@ class BackQueues:
         for priority, queue in host.queues.items():
             record.heads[priority] = queue.head
         for priority in [priority for priority, count in record.queued.items() if not count]:
+            # URLs that were taken out have left their entries.
+            first, _ = record.heads[priority]
+            rows = self._queue.scan(pack_queue(host.number, priority, first), pack_queue(host.number, priority + 1, 0))
+            for key, _ in rows:
+                self._queue.delete(key)
             del record.queued[priority], record.heads[priority]
             host.queues.pop(priority, None)
 
@@ -233,7 +254,8 @@ class BackQueues:
 class FrontQueues:
     """Puts hosts into front queues, and takes those whose turn it is."""
 
-    def __init__(self, store: Store, next_order: int, longest_wait_s: float) -> None:
+    def __init__(self, store: Store, next_order: int, longest_wait_s: float, steps: Steps) -> None:
+        self._steps = steps
         self._entries = store.tables["places"]
         self.next_order = next_order
         """The turn of the next host in a front queue; stored with every commit."""
@@ -246,9 +268,16 @@ class FrontQueues:
         """The lowest staged key by queue, as reads before the commit miss staged keys."""
         self._choices = 0
 
+    def choose(self, host: Host) -> int:
+        """The front queue of a host: that of its best URL, or some before or behind it if the graph says so. What is to come
+        first or last by all means does."""
+        best = min(host.record.queued)
+        step = self._steps.of(host.record.name)
+        return min(max(best + step, 1), LOWEST_PRIORITY - 1) if step and 0 < best < LOWEST_PRIORITY else best
+
     def put_front(self, host: Host) -> None:
-        """Stage a host at the tail of the front queue of its best URL."""
-        self._put(host, min(host.record.queued), self.next_order)
+        """Stage a host at the tail of its front queue."""
+        self._put(host, self.choose(host), self.next_order)
         self.next_order += 1
 
     def put_waiting(self, host: Host, kind: int, wake: float) -> None:

@@ -7,7 +7,7 @@ algorithms (`csr.py`).
 
 `rater.py` lets the newest state be rated while it grows, by `rating.py` in `rating_process.py`: PageRank (`pagerank.py`),
 harmonic centrality (`centrality.py`), mirrors and farms (`mirrors.py`, `resemblance.py`). The ranks are in a file of their own
-(`fame.py`).
+(`fame.py`), and what the crawl takes from them in another (`esteem.py`, `esteem_file.py`).
 
 A generation has a `dictionary.py` of URLs as sort keys (`keys.py`), so that neighbours are near each other; the links in both
 directions as `rows.py`; kinds and words of the links as `blobs.py`; all as sections of one file (`sections.py`), in blocks

@@ -1,7 +1,7 @@
 """PageRank: the links between pages enter, a score for each page leaves: the share of time that a random surfer spends there.
 
 The surfer follows one of a page's links, but with the probability 1 - `damping`, and from pages without links always, goes to
-any page. The same graph gives the same scores.
+any page, or to any of some. The same graph gives the same scores.
 """
 
 from dataclasses import dataclass
@@ -33,13 +33,15 @@ def rank_pages(
     keep: Mask | None = None,
     *,
     damping: float = DAMPING,
+    start: NDArray[np.float64] | None = None,
     residual: float = RESIDUAL,
     max_rounds: int = 200,
 ) -> PageRank:
     """Compute scores until a round changes them by no more than `residual` in all, or for `max_rounds`.
 
     Only links count for which `keep`, which is beside `csr.indices`, is true: a caller leaves out nofollow, ugc and sponsored
-    ones, and may leave out links of pages to themselves.
+    ones, and may leave out links of pages to themselves. With `start`, which sums to 1, the surfer begins anew at pages with
+    these chances, instead of at any: so a score tells how well a page is reached from there.
     """
     if not 0 <= damping < 1:
         raise ValueError(f"damping of {damping} is not between 0 and 1")
@@ -53,12 +55,13 @@ def rank_pages(
     # The share of its score that each link of a page passes on.
     shares = damping / np.maximum(out, 1)
     links_in = _LinksIn(transpose(csr))
-    scores = np.full(nodes, 1 / nodes)
+    if start is None:
+        start = np.full(nodes, 1 / nodes)
+    scores = start
     change, rounds = np.inf, 0
     while change > residual and rounds < max_rounds:
-        anywhere = (1 - damping + damping * scores[dangling].sum()) / nodes
         new = links_in.add_up(scores * shares)
-        new += anywhere
+        new += (1 - damping + damping * scores[dangling].sum()) * start
         # Rounding would accumulate.
         new /= new.sum()
         change = float(np.abs(new - scores).sum())

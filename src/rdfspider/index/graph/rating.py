@@ -1,4 +1,5 @@
-"""Rates a graph: its newest committed state enters, the file of `fame.py` leaves: ranks of pages and hosts, farms and mirrors.
+"""Rates a graph: its newest committed state enters, the file of `fame.py` leaves: ranks of pages and hosts, farms and mirrors;
+and for the crawl the table of `esteem.py`.
 
 Rank follows links that their page recommends: not those marked nofollow, ugc or sponsored. A page that redirects, or names
 another of its site as its canonical URL, stands for that one: what links to it counts for its target, and so does its own rank;
@@ -21,6 +22,8 @@ from xxhash import xxh3_64_intdigest
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.index.graph.centrality import rank_hosts
 from rdfspider.index.graph.csr import Csr, Hosts, make_csr, make_host_graph, select_links
+from rdfspider.index.graph.esteem import find_esteem
+from rdfspider.index.graph.esteem_file import save_esteem
 from rdfspider.index.graph.fame import Fame, Farm, hash_page, list_top, write_fame
 from rdfspider.index.graph.keys import END, find_host, read_host, read_key
 from rdfspider.index.graph.kinds import LinkKind
@@ -29,12 +32,14 @@ from rdfspider.index.graph.mirrors import find_groups
 from rdfspider.index.graph.pagerank import rank_pages
 from rdfspider.index.graph.state import Ids, State
 from rdfspider.index.layout import IndexPaths
+from rdfspider.urls import host_of
 
 UNFOLLOWED = LinkKind.NOFOLLOW | LinkKind.UGC | LinkKind.SPONSORED
 """The kinds of links that pass no rank on."""
 # Chains of aliases are followed for 2^6 steps.
 _DOUBLINGS = 6
 _KEYS_A_PART = 65_536
+_MAX_SEEDS = 1_000_000
 
 
 class _Pages(NamedTuple):
@@ -72,10 +77,13 @@ def rate_graph(paths: IndexPaths) -> bool:
         centrality=rank_hosts(host_graph.csr).scores,
         farms=farms,
     )
+    site_of = _load_domains(paths.folder).domain
+    esteem = find_esteem(state, graph, scores, pages.hosts, host_graph, farms, site_of, _list_seeds(paths))
     now, rules = load_manifest(paths.graph), paths.forgotten.name
     if now is None or now.cursors.get(rules) != manifest.cursors.get(rules):
         return False
     write_fame(paths.graph, fame)
+    save_esteem(paths.graph, esteem)
     return True
 
 
@@ -138,6 +146,15 @@ def _load_domains(folder: Path) -> Domains:
     """The registrable domains of a crawl, which never change."""
     suffixes = folder / "suffixes.dat"
     return Domains(suffixes.read_bytes() if suffixes.exists() else bundled_suffix_list(), shards=1)
+
+
+def _list_seeds(paths: IndexPaths) -> set[str]:
+    """The hosts of the seeds of a crawl; none if it has none, or they cannot be read."""
+    try:
+        with paths.seeds.open(encoding="utf-8", errors="replace") as lines:
+            return {host_of(line.strip()) for line in islice(lines, _MAX_SEEDS)}
+    except OSError:
+        return set()
 
 
 def _read_pages(ids: Ids) -> _Pages:

@@ -22,6 +22,7 @@ import numpy as np
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.errors import UnreadableError
 from rdfspider.index.graph.dues import Dues
+from rdfspider.index.graph.esteem_file import NAME as ESTEEM
 from rdfspider.index.graph.fame import NAME as FAME
 from rdfspider.index.graph.gathering import Gathered
 from rdfspider.index.graph.generation import SUFFIX, Generation, hash_key, read_stamp
@@ -127,7 +128,8 @@ class GraphView:
     def forget(self, is_forgotten: Callable[[str], bool]) -> None:
         """Remove the rows of all pages whose URL is forgotten. What others link to stays as their target."""
         # Ranks name pages; they are made again.
-        (self._folder / FAME).unlink(missing_ok=True)
+        for name in (FAME, ESTEEM):
+            (self._folder / name).unlink(missing_ok=True)
         self._gathered.drop_forgotten(is_forgotten)
         self._dues.forget(is_forgotten)
         parts = []

@@ -16,6 +16,7 @@ from rdfspider.config import CrawlConfig
 from rdfspider.crawl.budgets import EndReason, Used, find_reached
 from rdfspider.crawl.messages import DISPLAYED, RUN_COUNTS, Beat, CommandAnswer, CommandName, RunState
 from rdfspider.frontier.clock import Clock
+from rdfspider.records import Esteem
 from rdfspider.run.peers.messages import (
     Arrival,
     Book,
@@ -24,6 +25,7 @@ from rdfspider.run.peers.messages import (
     CoordinatorMessage,
     Document,
     DocumentStored,
+    EsteemTable,
     Heard,
     Permits,
     PermitsReturned,
@@ -79,6 +81,8 @@ class Coordinator:
         """Documents that shards have fetched, by file name; the reader stores and removes them."""
         self._recent_documents: list[Document] = []
         """Those of this run, for shards that are just being started."""
+        self._esteem: dict[int, EsteemTable] = {}
+        """The newest table of each shard."""
         self._permits = PermitBook(config.pages, shards)
         self._round = 0
         self._round_started = 0.0
@@ -217,6 +221,11 @@ class Coordinator:
         self.slowed = reason
         return self._tell_all(Control(ControlCommand.SLOW, reason))
 
+    def tell_esteem(self, tables: Mapping[int, list[Esteem]]) -> Outgoing:
+        """Tell each shard, also those that arrive later, what the link graph says of its sites."""
+        self._esteem.update((shard, EsteemTable(sites)) for shard, sites in tables.items())
+        return [(shard, self._esteem[shard]) for shard in tables if shard in self._epochs]
+
     def end(self, reason: EndReason) -> Outgoing:
         """Tell all shards to stop, or to halt, even if they are already stopping."""
         if self.ended and reason != EndReason.HALTED:
@@ -244,6 +253,7 @@ class Coordinator:
             outgoing.append((shard, Control(ControlCommand.SCOPE, additions=missed)))
         outgoing += [(shard, change) for change in self._changes.values()]
         outgoing += [(shard, document) for document in self._recent_documents]
+        outgoing += [(shard, self._esteem[shard])] if shard in self._esteem else []
         outgoing += [*self._widen_scope(arrival.scope), *self._give_permits(), *self._check_limits()]
         # The shard starts visits when it receives this, so it must follow every message that may prevent them.
         return [*outgoing, (shard, Welcome(arrival.epoch))]

@@ -28,6 +28,7 @@ from rdfspider.run.peers.messages import (
     CoordinatorMessage,
     Document,
     DocumentStored,
+    EsteemTable,
     Heard,
     Permits,
     PermitsReturned,
@@ -220,6 +221,9 @@ class CoordinatorClient:
                 self._handlers.on_control(control)
             case Document(name, body):
                 self._handlers.on_document(name, body)
+            case EsteemTable(sites):
+                self._frontier.take_esteem(sites)
+                self._handlers.wake()
             case Book() as book:
                 self._on_book(book)
             case Welcome() if not self.welcome.is_set():

@@ -17,7 +17,14 @@ from rdfspider.places.keys import ProcessKeys
 from rdfspider.run.peers.coordinator import Coordinator, Outgoing
 from rdfspider.run.peers.gatekeeper import Gatekeeper, Senders, admit_shards
 from rdfspider.run.peers.line import Line, Parcel
-from rdfspider.run.peers.messages import UNREADABLE, CoordinatorBatch, CoordinatorMessage, Heard, ShardBatch
+from rdfspider.run.peers.messages import (
+    UNREADABLE,
+    CoordinatorBatch,
+    CoordinatorMessage,
+    EsteemTable,
+    Heard,
+    ShardBatch,
+)
 from rdfspider.run.peers.sockets import LoopSocket, find_address, open_hub
 
 _log = logging.getLogger(__name__)
@@ -91,8 +98,8 @@ class CoordinatorHub:
         for shard, message in outgoing:
             if (to := self._lines.get(shard)) is None:
                 continue
-            if isinstance(message, Heard):
-                # The answer to the next beat replaces it.
+            if isinstance(message, Heard | EsteemTable):
+                # The answer to the next beat, or the next table, replaces it.
                 self._transmit(shard, to.line.wrap_loose([message]))
             else:
                 to.line.pending.append(message)

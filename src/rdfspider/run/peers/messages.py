@@ -13,7 +13,7 @@ from msgspec import Struct
 from rdfspider.crawl.messages import Beat
 from rdfspider.frontier.hosts.address_clocks import Grant, Revoke
 from rdfspider.frontier.outbox import Cursor
-from rdfspider.records import Discovered
+from rdfspider.records import Discovered, Esteem
 
 
 class Hello(Struct, frozen=True, array_like=True, tag=3):
@@ -262,7 +262,14 @@ class Document(Struct, frozen=True, array_like=True, tag=8):
     body: bytes
 
 
-CoordinatorMessage = Heard | Permits | Recall | Round | Control | Welcome | Book | Document
+class EsteemTable(Struct, frozen=True, array_like=True, tag=9):
+    """What the link graph says of the shard's sites, in place of what it said before. Without it, or with an older one, only
+    the order differs in which the shard fetches."""
+
+    sites: list[Esteem]
+
+
+CoordinatorMessage = Heard | Permits | Recall | Round | Control | Welcome | Book | Document | EsteemTable
 
 
 class CoordinatorBatch(Struct, frozen=True, array_like=True):
