@@ -10,7 +10,7 @@ from tests.search.documents import Thing, write_index
 from rdfspider.index.graph.fame import NAME
 from rdfspider.index.graph.rating import rate_graph
 from rdfspider.search.indexes import Indexes
-from rdfspider.search.page_ranks import make_rank_finder
+from rdfspider.search.link_signals import LinkSignals
 
 URLS = [f"https://a.test/{number}" for number in range(4)]
 
@@ -31,7 +31,7 @@ def test_searches_know_the_newest_ranks(tmp_path: Path) -> None:
 
 def test_without_ranks_a_search_goes_on(tmp_path: Path) -> None:
     paths = make_paths(tmp_path)
-    find_rank = make_rank_finder(paths)
+    find_rank = LinkSignals(paths).find_rank
     assert find_rank(URLS[0]) == 0.0
     add_pages(paths, [make_page("http://fan.test/", 1.0, [URLS[0]])])
     rate_graph(paths)
