@@ -45,8 +45,8 @@ from xxhash import xxh3_64_intdigest
 from rdfspider import Crawl
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.archive.warc import make_id, make_record
+from rdfspider.index.analysis import split_text
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.text.analysis import split_text
 from rdfspider.index.text.documents import read_card
 from rdfspider.index.text.fields import RUN_FIELDS, WORD_FIELDS
 from rdfspider.index.text.query_language import parse_question

@@ -7,9 +7,9 @@ A search goes on without it while there is none, or its file is damaged.
 from collections.abc import Sequence
 
 from rdfspider.errors import UnreadableError
+from rdfspider.index.graph.anchor_terms import AskedWord, CalledPage
 from rdfspider.index.graph.fame import FameReader
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.text.called import AskedWord, CalledPage
 
 
 class LinkSignals:

@@ -8,15 +8,15 @@ it names best. Other forms of a word are found among the terms with the same beg
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from math import log
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from rdfspider.index.analysis import UNSPACED, list_pairs
 from rdfspider.index.graph.anchor_votes import Votes
 from rdfspider.index.graph.sections import Sections, SectionWriter
 from rdfspider.index.graph.varints import Numbers
-from rdfspider.index.text.analysis import UNSPACED, list_pairs
-from rdfspider.index.text.called import AskedWord, CalledPage
 
 MAX_PAGES = 10_000
 """Pages of a term; nobody looks at more."""
@@ -28,6 +28,22 @@ _MIN_STEM = 3
 _MAX_ENDING = 3
 _Scores = npt.NDArray[np.float32]
 _NONE: tuple[Numbers, _Scores] = (np.empty(0, np.int64), np.empty(0, np.float32))
+
+
+class AskedWord(NamedTuple):
+    """A word of a question, or words and pairs of characters that have to be there together."""
+
+    terms: tuple[str, ...]
+    is_form: Callable[[str], bool]
+    """Whether a term is another form of the word, if it is one word."""
+
+
+class CalledPage(NamedTuple):
+    """A page that other sites call by words of a question."""
+
+    url: str
+    scores: tuple[float, ...]
+    """How well each of the words names it, from 0 to 1."""
 
 
 def write_anchors(writer: SectionWriter, votes: Votes, read_urls: Callable[[Sequence[int]], Sequence[str]]) -> None:

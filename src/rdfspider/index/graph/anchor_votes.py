@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rdfspider.index.analysis import split_text
 from rdfspider.index.graph.generic_texts import GENERIC_TEXTS
 from rdfspider.index.graph.kinds import LinkKind
 from rdfspider.index.graph.state import State
 from rdfspider.index.graph.varints import Flags, Numbers
-from rdfspider.index.text.analysis import split_text
 
 MAX_TEXTS = 20
 """Texts of a page that are taken, those with the most votes first."""

@@ -17,12 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from rdfspider.index.graph.anchor_terms import AnchorTerms, write_anchors
+from rdfspider.index.graph.anchor_terms import AnchorTerms, AskedWord, CalledPage, write_anchors
 from rdfspider.index.graph.anchor_votes import Votes
 from rdfspider.index.graph.keys import make_key, read_key
 from rdfspider.index.graph.mirrors import GroupReason
 from rdfspider.index.graph.sections import Sections, SectionWriter
-from rdfspider.index.text.called import AskedWord, CalledPage
 from rdfspider.results import Rank
 
 NAME = "fame"

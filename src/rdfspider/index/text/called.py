@@ -8,33 +8,17 @@ Only the pages that all words together name best are added, because each costs s
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
 
 from tantivy import Query
 
-from rdfspider.index.text.analysis import list_pairs, stem_word
+from rdfspider.index.analysis import list_pairs, stem_word
+from rdfspider.index.graph.anchor_terms import AskedWord, CalledPage
 from rdfspider.index.text.documents import make_page_id
 from rdfspider.index.text.ranking import rate_rarity
 from rdfspider.index.text.words import Word, WordSearch
 
 _PAGES, _PAGES_OF_FEW = 32, 200
 """Pages that are added, and to a question that finds few documents only, such as those of a site."""
-
-
-class AskedWord(NamedTuple):
-    """A word of a question, or words and pairs of characters that have to be there together."""
-
-    terms: tuple[str, ...]
-    is_form: Callable[[str], bool]
-    """Whether a term is another form of the word, if it is one word."""
-
-
-class CalledPage(NamedTuple):
-    """A page that other sites call by words of a question."""
-
-    url: str
-    scores: tuple[float, ...]
-    """How well each of the words names it, from 0 to 1."""
 
 
 FindCalled = Callable[[Sequence[AskedWord], int, float], Sequence[CalledPage]]

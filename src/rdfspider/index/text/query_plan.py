@@ -12,8 +12,8 @@ from typing import Any
 import tantivy
 from tantivy import Occur, Query
 
+from rdfspider.index.analysis import USUAL_LANGUAGE, split_text
 from rdfspider.index.entities.contributions import find_entity
-from rdfspider.index.text.analysis import USUAL_LANGUAGE, split_text
 from rdfspider.index.text.called import FindCalled, add_called
 from rdfspider.index.text.documents import make_entity_id, make_page_id
 from rdfspider.index.text.fields import (

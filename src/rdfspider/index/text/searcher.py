@@ -23,9 +23,9 @@ from msgspec import structs
 from tantivy import DocAddress, Occur, Query
 
 from rdfspider.errors import UnindexedError, UnreadableError, UsageError
+from rdfspider.index.analysis import choose_stemmer, list_pairs, register_tokenizers, split_text, stem_word
 from rdfspider.index.layout import IndexPaths, advise_rebuild, check_index
 from rdfspider.index.ledger.learned_classes import LearnedClasses
-from rdfspider.index.text.analysis import choose_stemmer, list_pairs, register_tokenizers, split_text, stem_word
 from rdfspider.index.text.called import FindCalled
 from rdfspider.index.text.documents import read_card
 from rdfspider.index.text.facets import ENOUGH, VALUES, count_facets, count_kinds, list_values

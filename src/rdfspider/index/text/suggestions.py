@@ -13,7 +13,7 @@ from typing import Any
 
 from tantivy import Occur, Query
 
-from rdfspider.index.text.analysis import MAX_START, START_SIZES, split_text, write_start
+from rdfspider.index.analysis import MAX_START, START_SIZES, split_text, write_start
 from rdfspider.index.text.called import add_called
 from rdfspider.index.text.documents import read_card
 from rdfspider.index.text.facets import list_values

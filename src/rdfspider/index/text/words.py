@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tantivy import Occur, Query, Schema, Searcher
 
-from rdfspider.index.text.analysis import list_pairs, stem_word, write_stem
+from rdfspider.index.analysis import list_pairs, stem_word, write_stem
 from rdfspider.index.text.fields import RUN_FIELDS, STEM_FIELDS, WORD_FIELDS
 from rdfspider.index.text.ranking import Weights, is_frequent, rate_rarity
 
