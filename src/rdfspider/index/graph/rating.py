@@ -1,5 +1,5 @@
-"""Rates a graph: its newest committed state enters, the file of `fame.py` leaves: ranks of pages and hosts, farms and mirrors;
-and for the crawl the table of `esteem.py`.
+"""Rates a graph: its newest committed state enters, the file of `fame.py` leaves: ranks of pages and hosts, farms and mirrors,
+and what other sites call pages; and for the crawl the table of `esteem.py`.
 
 Rank follows links that their page recommends: not those marked nofollow, ugc or sponsored. A page that redirects, or names
 another of its site as its canonical URL, stands for that one: what links to it counts for its target, and so does its own rank;
@@ -9,6 +9,7 @@ date, however it is spread over generations.
 """
 
 import time
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
@@ -20,12 +21,13 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from rdfspider.domains import Domains, bundled_suffix_list
+from rdfspider.index.graph.anchor_votes import count_votes
 from rdfspider.index.graph.centrality import rank_hosts
 from rdfspider.index.graph.csr import Csr, Hosts, make_csr, make_host_graph, select_links
 from rdfspider.index.graph.esteem import find_esteem
 from rdfspider.index.graph.esteem_file import save_esteem
 from rdfspider.index.graph.fame import Fame, Farm, hash_page, list_top, write_fame
-from rdfspider.index.graph.keys import END, find_host, read_host, read_key
+from rdfspider.index.graph.keys import END, find_host, read_host, read_key, read_keys
 from rdfspider.index.graph.kinds import LinkKind
 from rdfspider.index.graph.manifest import Manifest, load_manifest, open_newest
 from rdfspider.index.graph.mirrors import find_groups
@@ -61,7 +63,10 @@ def rate_graph(paths: IndexPaths) -> bool:
     state = State(parts)
     pages = _read_pages(state.ids)
     farms = _find_farms(state, pages, paths)
-    graph, is_alias = make_followed_graph(state, _number_sites(pages.hosts, paths))
+    site_of = _load_domains(paths.folder).domain
+    sites = _number_sites(pages.hosts, site_of)
+    graph, targets = make_followed_graph(state, sites)
+    is_alias = targets != np.arange(len(targets))
     scores = rank_pages(graph).scores
     scores[is_alias] = 0.0
     host_graph = make_host_graph(graph, pages.hosts)
@@ -76,8 +81,9 @@ def rate_graph(paths: IndexPaths) -> bool:
         hosts=host_graph.names,
         centrality=rank_hosts(host_graph.csr).scores,
         farms=farms,
+        anchors=count_votes(state, _number_sites(pages.hosts, site_of, farms), targets, UNFOLLOWED),
+        read_urls=lambda ids: read_keys(state.ids.read_all(ids)),
     )
-    site_of = _load_domains(paths.folder).domain
     esteem = find_esteem(state, graph, scores, pages.hosts, host_graph, farms, site_of, _list_seeds(paths))
     now, rules = load_manifest(paths.graph), paths.forgotten.name
     if now is None or now.cursors.get(rules) != manifest.cursors.get(rules):
@@ -92,9 +98,9 @@ def mark_state(manifest: Manifest) -> int:
     return xxh3_64_intdigest(msgspec.msgpack.encode(manifest.generations)) >> 1
 
 
-def make_followed_graph(state: State, sites: NDArray[np.int64]) -> tuple[Csr, NDArray[np.bool_]]:
+def make_followed_graph(state: State, sites: NDArray[np.int64]) -> tuple[Csr, NDArray[np.int64]]:
     """The links that pass rank on: those to an alias lead to the page for which it stands, and an alias has that link alone; and
-    which pages are aliases. `sites` are the sites of pages, as numbers."""
+    for each page the one for which it stands. `sites` are the sites of pages, as numbers."""
     links = state.load_csr(int(LinkKind.LINK), int(UNFOLLOWED))
     redirects, canonical = (state.load_csr(int(kind), 0) for kind in (LinkKind.REDIRECT, LinkKind.CANONICAL))
     own = select_links(canonical, sites[canonical.list_sources()] == sites[canonical.indices])
@@ -103,10 +109,10 @@ def make_followed_graph(state: State, sites: NDArray[np.int64]) -> tuple[Csr, ND
     is_alias = targets != np.arange(links.nodes)
     numbers = np.flatnonzero(is_alias)
     if not len(numbers):
-        return links, is_alias
+        return links, targets
     sources, ends = links.list_sources(), targets[links.indices]
     kept = ~is_alias[sources] & (sources != ends)
-    return make_csr(links.nodes, [(sources[kept], ends[kept]), (numbers, targets[numbers])]), is_alias
+    return make_csr(links.nodes, [(sources[kept], ends[kept]), (numbers, targets[numbers])]), targets
 
 
 def resolve_aliases(aliases: Csr) -> NDArray[np.int64]:
@@ -133,11 +139,12 @@ def _find_farms(state: State, pages: _Pages, paths: IndexPaths) -> list[Farm]:
     ]
 
 
-def _number_sites(hosts: Hosts, paths: IndexPaths) -> NDArray[np.int64]:
-    """A number for the site of each page, its registrable domain."""
-    site_of = _load_domains(paths.folder).domain
+def _number_sites(hosts: Hosts, site_of: Callable[[str], str], farms: Sequence[Farm] = ()) -> NDArray[np.int64]:
+    """A number for the site of each page, its registrable domain; hosts of a farm or of mirrors are one."""
+    first_of = {host: farm.hosts[0] for farm in farms for host in farm.hosts}
     numbers: dict[str, int] = {}
-    of_host = np.array([numbers.setdefault(site_of(name), len(numbers)) for name in hosts.names], np.int64)
+    names = (site_of(first_of.get(name, name)) for name in hosts.names)
+    of_host = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
     return of_host[hosts.of_page]
 
 

@@ -96,6 +96,11 @@ def split_text(text: str) -> tuple[list[str], list[str]]:
     return _words().analyze(spaced), [run.lower() for run in runs]
 
 
+def list_pairs(run: str) -> list[str]:
+    """List the pairs of characters of a run, in their order; a single character stands alone."""
+    return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+
+
 def write_start(text: str) -> str:
     """Return a label, or its typed beginning, in the form that completions compare: words without case and accents."""
     text = text[:_MAX_START_READ]
