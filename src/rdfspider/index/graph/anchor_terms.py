@@ -159,11 +159,11 @@ class _Texts:
 
 
 def list_terms(name: str) -> list[str]:
-    """The terms of a folded text."""
-    terms = dict.fromkeys(
-        term for part in name.split(" ") for term in (list_pairs(part) if UNSPACED.match(part) else (part,))
-    )
-    return list(terms)
+    """The different terms of a folded text."""
+    parts = name.split(" ")
+    if not name.isascii():
+        parts = [term for part in parts for term in (list_pairs(part) if UNSPACED.match(part) else (part,))]
+    return list(dict.fromkeys(parts))
 
 
 def _score_terms(votes: Votes) -> tuple[Numbers, Numbers, npt.NDArray[np.float64], Sequence[str]]:
@@ -171,7 +171,7 @@ def _score_terms(votes: Votes) -> tuple[Numbers, Numbers, npt.NDArray[np.float64
     listed = [list_terms(name) for name in votes.names]
     names = sorted({term for terms in listed for term in terms}, key=_encode)
     places = {term: place for place, term in enumerate(names)}
-    flat = np.array([places[term] for terms in listed for term in terms], np.int64)
+    flat = np.array([place for terms in listed for place in map(places.__getitem__, terms)], np.int64)
     bounds = np.cumsum([0, *map(len, listed)])
     counts = np.diff(bounds)[votes.texts]
     before = np.cumsum(counts) - counts
