@@ -13,7 +13,7 @@ import numpy as np
 
 from rdfspider.index.analysis import split_text
 from rdfspider.index.graph.generic_texts import GENERIC_TEXTS
-from rdfspider.index.graph.kinds import LinkKind
+from rdfspider.index.graph.kinds import UNFOLLOWED, LinkKind
 from rdfspider.index.graph.state import State
 from rdfspider.index.graph.varints import Flags, Numbers
 
@@ -33,7 +33,7 @@ class Votes(NamedTuple):
     """All texts, as words and runs of scripts without spaces, with spaces between them."""
 
 
-def count_votes(state: State, voters: Numbers, stands_for: Numbers, unwanted: LinkKind) -> Votes:
+def count_votes(state: State, voters: Numbers, stands_for: Numbers) -> Votes:
     """Count the votes for all pages that were read. `voters` has the site of each page, as a number, and `stands_for` the page
     for which each stands: mostly itself."""
     is_read = state.find_read()
@@ -45,7 +45,7 @@ def count_votes(state: State, voters: Numbers, stands_for: Numbers, unwanted: Li
 
     numbers: dict[str, int] = {}
     found = [np.empty((3, 0), np.int64)]
-    for sources, targets, texts in state.list_anchors(is_vote, int(LinkKind.LINK), int(unwanted)):
+    for sources, targets, texts in state.list_anchors(is_vote, int(LinkKind.LINK), int(UNFOLLOWED)):
         said = [numbers.setdefault(text, len(numbers)) for text in texts]
         found.append(np.array([stands_for[targets], voters[sources], said], np.int64))
     pages, sites, texts_said = np.hstack(found)

@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from rdfspider.index.graph.keys import find_host, read_host, read_key
-from rdfspider.index.graph.kinds import LinkKind
+from rdfspider.index.graph.kinds import UNFOLLOWED, LinkKind
 from rdfspider.index.graph.state import State
 from rdfspider.index.graph.varints import Numbers
 
 _WANTED = int(LinkKind.LINK | LinkKind.DATA)
-_UNWANTED = int(LinkKind.NOFOLLOW | LinkKind.UGC | LinkKind.SPONSORED)
+_UNWANTED = int(UNFOLLOWED)
 _SPARE = 2
 # What one vote counts: more than all pages that may link to a page.
 _VOTE = 1 << 32

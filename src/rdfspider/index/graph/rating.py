@@ -28,7 +28,7 @@ from rdfspider.index.graph.esteem import find_esteem
 from rdfspider.index.graph.esteem_file import save_esteem
 from rdfspider.index.graph.fame import Fame, Farm, hash_page, list_top, write_fame
 from rdfspider.index.graph.keys import END, find_host, read_host, read_key, read_keys
-from rdfspider.index.graph.kinds import LinkKind
+from rdfspider.index.graph.kinds import UNFOLLOWED, LinkKind
 from rdfspider.index.graph.manifest import Manifest, load_manifest, open_newest
 from rdfspider.index.graph.mirrors import find_groups
 from rdfspider.index.graph.pagerank import rank_pages
@@ -36,8 +36,6 @@ from rdfspider.index.graph.state import Ids, State
 from rdfspider.index.layout import IndexPaths
 from rdfspider.urls import host_of
 
-UNFOLLOWED = LinkKind.NOFOLLOW | LinkKind.UGC | LinkKind.SPONSORED
-"""The kinds of links that pass no rank on."""
 # Chains of aliases are followed for 2^6 steps.
 _DOUBLINGS = 6
 _KEYS_A_PART = 65_536
@@ -81,7 +79,7 @@ def rate_graph(paths: IndexPaths) -> bool:
         hosts=host_graph.names,
         centrality=rank_hosts(host_graph.csr).scores,
         farms=farms,
-        anchors=count_votes(state, _number_sites(pages.hosts, site_of, farms), targets, UNFOLLOWED),
+        anchors=count_votes(state, _number_sites(pages.hosts, site_of, farms), targets),
         read_urls=lambda ids: read_keys(state.ids.read_all(ids)),
     )
     esteem = find_esteem(state, graph, scores, pages.hosts, host_graph, farms, site_of, _list_seeds(paths))
