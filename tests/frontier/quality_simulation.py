@@ -16,20 +16,20 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tests.frontier.simulation import CONNECTIONS, FETCH_S, VirtualClock
+from tests.frontier.simulation import CONNECTIONS, FETCH_S, VirtualClock, finish_page, prepare_host, wait_for_lease
 from tests.index.graph.pages import make_page
 from tests.index.graph.rated import make_paths
 
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.config import Config
 from rdfspider.domains import Domains
-from rdfspider.frontier.entries import PageFacts, Priority, RobotsAnswer
+from rdfspider.frontier.entries import Priority
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.index.graph.esteem_file import load_esteem
 from rdfspider.index.graph.rating import rate_graph
 from rdfspider.index.graph.view import GraphView
 from rdfspider.index.layout import IndexPaths
-from rdfspider.records import Addresses, Capture, Discovered, Esteem, Judgement, Lease, Page, RobotsState
+from rdfspider.records import Discovered, Esteem, Judgement, Lease
 from rdfspider.ways import Way
 
 _RATING_S = 60.0
@@ -166,17 +166,12 @@ def crawl_by_quality(
     paths.seeds.write_text("".join(f"{url}\n" for url in web.seeds))
     with closing(GraphView(paths)) as view:
         while len(fetched) < budget:
-            lease = frontier.lease()
+            lease = wait_for_lease(frontier, clock)
             if lease is None:
-                frontier.commit()
-                wait_s = frontier.next_lease_in_s()
-                if wait_s is None:
-                    break
-                clock.time += wait_s + 1e-6
+                break
+            if prepare_host(frontier, clock, lease):
                 continue
             outcome = _answer(web, frontier, clock, lease)
-            if outcome is None:
-                continue
             fetched.append(outcome.url)
             log.append(outcome)
             if len(fetched) % 32 == 0:
@@ -211,24 +206,14 @@ def _reveal(web: QualityWeb) -> list[Esteem]:
     return table
 
 
-def _answer(web: QualityWeb, frontier: Frontier, clock: VirtualClock, lease: Lease) -> Outcome | None:
-    if lease.kind == "name":
-        frontier.release(lease, Addresses(("192.0.2.1",), clock.now() + 86_400))
-        return None
-    if lease.kind == "robots":
-        frontier.release(lease, RobotsAnswer(RobotsState("allow", clock.now(), clock.now() + 86_400)))
-        return None
+def _answer(web: QualityWeb, frontier: Frontier, clock: VirtualClock, lease: Lease) -> Outcome:
     clock.time += FETCH_S
     page, chance = web.page(lease.url), Random(lease.url)
-    capture = Capture(Page(lease.url, b""), 200, "", "1.1", (), (), "192.0.2.1", clock.now(), 0.01, 0)
-    verdict = frontier.release(lease, capture)
     data, words = (tuple(chance.getrandbits(32) for _ in range(8)) for _ in range(2))
     quads = 10 + chance.randrange(10)
-    judgement = Judgement(data=data, words=words)
-    frontier.finish(lease, verdict, PageFacts(captured=clock.now(), quads=quads, judgement=judgement))
-    targets = dict.fromkeys((*page.links, *page.comments))
-    frontier.add([Discovered(url, lease.depth + 1, Way.LINK, lease.url_id) for url in targets])
-    return make_page(lease.url, clock.now(), tuple(targets), relations=dict.fromkeys(page.comments, "ugc"))
+    targets = tuple(dict.fromkeys((*page.links, *page.comments)))
+    finish_page(frontier, clock, lease, quads, Judgement(data=data, words=words), targets)
+    return make_page(lease.url, clock.now(), targets, relations=dict.fromkeys(page.comments, "ugc"))
 
 
 @lru_cache(maxsize=65_536)

@@ -8,7 +8,7 @@ their pages have and where they lead is drawn for each of them. Pages lead to so
 sites.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -21,6 +21,7 @@ from rdfspider.frontier.clock import Clock
 from rdfspider.frontier.entries import LOWEST_PRIORITY, PageFacts, Priority, RobotsAnswer
 from rdfspider.frontier.frontier import Frontier
 from rdfspider.records import Addresses, Capture, Discovered, Judgement, Lease, Page, RobotsState
+from rdfspider.ways import Way
 
 KINDS = ("shop", "journal", "forum", "diary", "plain")
 SHARES = (15, 20, 25, 10, 30)
@@ -175,15 +176,11 @@ def crawl_simulation(
     frontier.commit()
     reached: dict[int, float] = {}
     while frontier.counts.pages < budgets[-1]:
-        lease = frontier.lease()
+        lease = wait_for_lease(frontier, clock)
         if lease is None:
-            frontier.commit()
-            wait_s = frontier.next_lease_in_s()
-            if wait_s is None:
-                break
-            clock.time += wait_s + 1e-6
-            continue
-        _answer(web, frontier, clock, lease)
+            break
+        if not prepare_host(frontier, clock, lease):
+            _answer(web, frontier, clock, lease)
         counts = frontier.counts
         if counts.pages % 32 == 0:
             frontier.commit()
@@ -193,19 +190,42 @@ def crawl_simulation(
     return reached
 
 
-def _answer(web: SimulatedWeb, frontier: Frontier, clock: VirtualClock, lease: Lease) -> None:
+def wait_for_lease(frontier: Frontier, clock: VirtualClock) -> Lease | None:
+    """The next lease, when it is time for it; None if nothing is left."""
+    while (lease := frontier.lease()) is None:
+        frontier.commit()
+        wait_s = frontier.next_lease_in_s()
+        if wait_s is None:
+            return None
+        clock.time += wait_s + 1e-6
+    return lease
+
+
+def prepare_host(frontier: Frontier, clock: VirtualClock, lease: Lease) -> bool:
+    """Answer a lease of a name or of a robots.txt; False if it is one of a page."""
     if lease.kind == "name":
         frontier.release(lease, Addresses(("192.0.2.1",), clock.now() + 86_400))
     elif lease.kind == "robots":
         frontier.release(lease, RobotsAnswer(RobotsState("allow", clock.now(), clock.now() + 86_400)))
     else:
-        clock.time += FETCH_S
-        page = web.page(lease.url)
-        capture = Capture(Page(lease.url, b""), 200, "", "1.1", (), (), "192.0.2.1", clock.now(), 0.01, 0)
-        verdict = frontier.release(lease, capture)
-        judgement = Judgement(data=page.data, words=page.words)
-        frontier.finish(lease, verdict, PageFacts(captured=clock.now(), quads=page.quads, judgement=judgement))
-        frontier.add([Discovered(url, lease.depth + 1, "link", lease.url_id) for url in dict.fromkeys(page.links)])
+        return False
+    return True
+
+
+def finish_page(
+    frontier: Frontier, clock: VirtualClock, lease: Lease, quads: int, judgement: Judgement, links: Iterable[str]
+) -> None:
+    """Answer the lease of a page, which takes its time."""
+    capture = Capture(Page(lease.url, b""), 200, "", "1.1", (), (), "192.0.2.1", clock.now(), 0.01, 0)
+    verdict = frontier.release(lease, capture)
+    frontier.finish(lease, verdict, PageFacts(captured=clock.now(), quads=quads, judgement=judgement))
+    frontier.add([Discovered(url, lease.depth + 1, Way.LINK, lease.url_id) for url in dict.fromkeys(links)])
+
+
+def _answer(web: SimulatedWeb, frontier: Frontier, clock: VirtualClock, lease: Lease) -> None:
+    clock.time += FETCH_S
+    page = web.page(lease.url)
+    finish_page(frontier, clock, lease, page.quads, Judgement(data=page.data, words=page.words), page.links)
 
 
 def _follow_days(path: list[str], name: str, chance: Random) -> Iterator[str]:

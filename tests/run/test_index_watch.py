@@ -3,12 +3,16 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from rdfspider.config import Config
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.index.graph.esteem_file import NAME, save_esteem
 from rdfspider.index.layout import IndexPaths
 from rdfspider.records import Esteem
+from rdfspider.run import index_watch
 from rdfspider.run.index_watch import IndexWatch
+from waiting import ShiftedTime
 
 
 def test_each_shard_gets_what_the_link_graph_thinks_of_its_own_sites_when_that_is_new(tmp_path: Path) -> None:
@@ -31,3 +35,19 @@ def test_each_shard_gets_what_the_link_graph_thinks_of_its_own_sites_when_that_i
     assert sum(map(len, watch.read_esteem().values())) == 1
     (folder / NAME).unlink()
     assert watch.read_esteem() == {0: [], 1: [], 2: []}
+
+
+def test_what_may_have_been_lost_on_its_way_is_told_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = ShiftedTime()
+    monkeypatch.setattr(index_watch, "time", clock)
+    config = Config()
+    watch = IndexWatch(tmp_path, replace(config, crawl=replace(config.crawl, shards=1)))
+    clock.ahead_s += 3600
+    assert watch.read_esteem() == {}, "there is nothing yet"
+    folder = IndexPaths(tmp_path).graph
+    folder.mkdir(parents=True)
+    save_esteem(folder, [Esteem("s.org", -1)])
+    told = watch.read_esteem()
+    assert told and not watch.read_esteem()
+    clock.ahead_s += 3600
+    assert watch.read_esteem() == told and not watch.read_esteem()

@@ -1,14 +1,16 @@
 """The indexer beside a running crawl, as its parent sees it: starts, watches, restarts and ends its process.
 
 The indexer's status file enters every second; whether shards must slow down leaves, and from time to time what the link graph
-says of their sites. If the indexer fails, the crawl continues:
-what was not indexed is indexed later. The process (`run/indexer_process.py`) gets an IndexOrder on stdin, and its exit code says
-why it ended. It has the same priority as the shards: with a lower one, it would never catch up where all cores are busy. Nothing
-here imports the index itself, which the parent does not need.
+says of their sites. If the indexer fails, the crawl continues: what was not indexed is indexed later. The process
+(`run/indexer_process.py`) gets an IndexOrder on stdin, and its exit code says why it ended. It has the same priority as the
+shards: with a lower one, it would never catch up where all cores are busy. Nothing here imports the index itself, which the
+parent does not need.
 """
 
 import logging
+import math
 import pickle
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,6 +44,8 @@ _RESTARTS = RestartPolicy()
 _EASED = 0.8
 # The indexer writes its status every second; after a silence of this length, the silence is added to its lag.
 _SILENT_S = 5.0
+# Shards are told again after this time what the link graph says, because a connection that breaks may lose it.
+_TELL_AGAIN_S = 600.0
 
 
 class IndexOrder(NamedTuple):
@@ -83,6 +87,7 @@ class IndexWatch:
         """Whether the indexer could not write down with what it has ended, as on a full disk."""
         self._slowed = ""
         self._esteem_mark = NO_ESTEEM
+        self._tell_again_at = math.inf
         self.error = ""
         """Why the crawl cannot be indexed; a user has to decide what to do."""
         self.has_begun = False
@@ -126,11 +131,11 @@ class IndexWatch:
         return self._slowed
 
     def read_esteem(self) -> dict[int, list[Esteem]]:
-        """Read what the link graph says of the sites of each shard, if that is new; nothing else."""
-        mark = mark_esteem(self._paths.graph)
-        if mark == self._esteem_mark:
+        """Read what the link graph says of the sites of each shard, if that is new, or was last told long ago; nothing else."""
+        mark, now = mark_esteem(self._paths.graph), time.monotonic()
+        if mark == self._esteem_mark and now < self._tell_again_at:
             return {}
-        self._esteem_mark = mark
+        self._esteem_mark, self._tell_again_at = mark, now + _TELL_AGAIN_S
         shards = self._config.crawl.shards
         tables: dict[int, list[Esteem]] = {shard: [] for shard in range(shards)}
         for each in load_esteem(self._paths.graph):

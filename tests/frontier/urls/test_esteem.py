@@ -2,10 +2,12 @@
 
 from statistics import fmean
 
+import pytest
 from tests.frontier.conftest import Crawler, HandClock, OpenFrontier
 from tests.frontier.test_model import check_tables
 
 from rdfspider.frontier.frontier import Frontier
+from rdfspider.frontier.hosts import queues
 from rdfspider.frontier.hosts.hosts import Host
 from rdfspider.records import Discovered, Esteem
 
@@ -84,7 +86,7 @@ def test_the_next_table_takes_the_place_of_the_one_before(open_frontier: OpenFro
     frontier.take_esteem([Esteem("good.org", -2), Esteem(FARM, 2)])
     settle(frontier)
     frontier.take_esteem([Esteem(PLAIN, -1), Esteem(FARM, 2)])
-    assert list(frontier._esteems._pending) == ["good.org", PLAIN]
+    assert [site for site, _ in frontier._esteems._pending] == ["good.org", PLAIN]
     settle(frontier)
     assert [find_front(frontier, host) for host in (GOOD, PLAIN, FARM)] == [4, 3, 6]
     frontier.take_esteem([])
@@ -127,6 +129,48 @@ def test_urls_that_were_read_or_fetched_stay_where_they_are(open_frontier: OpenF
     crawler.run()
     assert crawler.fetched[20:25] == list(named[20:])
     assert len(crawler.fetched) == len(set(crawler.fetched)) == 40
+
+
+def test_what_an_earlier_table_has_said_is_done_after_the_next_one_has_come(open_frontier: OpenFrontier) -> None:
+    frontier = open_frontier()
+    sites = [f"s{number:02}.org" for number in range(20)]
+    fill(frontier, *sites, pages=1)
+    table = [Esteem(site, 2) for site in sites]
+    frontier.take_esteem(table)
+    frontier._esteems.apply_some()
+    frontier.take_esteem([*table[1:], Esteem("good.org", -1)])
+    settle(frontier)
+    assert [find_front(frontier, site) for site in sites] == [4] + 19 * [6]
+
+
+def test_many_urls_of_a_site_are_moved_in_small_portions(open_frontier: OpenFrontier) -> None:
+    frontier = open_frontier()
+    fill(frontier, GOOD, pages=300)
+    frontier.take_esteem([Esteem("good.org", pages=tuple(f"https://{GOOD}/{number}" for number in range(300)))])
+    frontier._esteems.apply_some()
+    frontier.commit()
+    assert find_host(frontier, GOOD).record.queued == {2: 50, 4: 250}
+    settle(frontier)
+    assert find_host(frontier, GOOD).record.queued == {2: 300}
+
+
+def test_urls_far_behind_in_the_queue_of_their_host_are_looked_for_again(
+    open_frontier: OpenFrontier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queues, "_ENTRIES_SEARCHED", 5)
+    frontier = open_frontier()
+    for number in range(10):
+        # Each of these has an entry of its own.
+        frontier.add([Discovered(f"https://{GOOD}/{number}", 3)])
+        frontier.commit()
+    named = tuple(f"https://{GOOD}/{number}" for number in (1, 7))
+    frontier.take_esteem([Esteem("good.org", pages=named)])
+    settle(frontier)
+    assert find_host(frontier, GOOD).record.queued == {2: 1, 4: 9}
+    monkeypatch.undo()
+    frontier.take_esteem([Esteem("good.org", -1, pages=named)])
+    settle(frontier)
+    assert find_host(frontier, GOOD).record.queued == {2: 2, 4: 8}
 
 
 def test_of_the_pages_that_are_due_again_those_of_sites_in_esteem_come_sooner(

@@ -8,7 +8,7 @@ from tests.index.graph.pages import make_page
 from tests.index.graph.rated import add_pages, make_paths
 
 from rdfspider.archive.outcomes import Outcome
-from rdfspider.index.graph.esteem import LATER
+from rdfspider.index.graph.esteem import LATER, MAX_PAGE_CHARS
 from rdfspider.index.graph.esteem_file import NAME, NO_ESTEEM, load_esteem, mark_esteem
 from rdfspider.index.graph.rating import rate_graph
 from rdfspider.index.graph.view import GraphView
@@ -54,6 +54,11 @@ def test_pages_that_were_fetched_are_not_named(tmp_path: Path) -> None:
     deep = "https://www.good.org/deep"
     pages = [*praise(GOOD, 9), *praise(deep, 9, "reader"), make_page(GOOD, 1.0, [deep])]
     assert rate(tmp_path, pages)["good.org"].pages == (deep,)
+
+
+def test_pages_with_very_long_urls_are_not_named(tmp_path: Path) -> None:
+    long = f"https://www.good.org/{'a' * MAX_PAGE_CHARS}"
+    assert rate(tmp_path, praise(long, 9)) == {"good.org": Esteem("good.org", -2)}
 
 
 def test_farms_have_no_vote_and_come_later(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import os
 import random
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +17,8 @@ from tests.index.logs import ShardLog
 
 from rdfspider.config import Config, RunConfig
 from rdfspider.index.graph import rater as rater_module
+from rdfspider.index.graph.esteem_file import NAME as ESTEEM
+from rdfspider.index.graph.esteem_file import load_esteem, mark_esteem
 from rdfspider.index.graph.fame import NAME, FameReader
 from rdfspider.index.graph.rater import Rater
 from rdfspider.index.graph.reader import GraphReader
@@ -94,6 +96,24 @@ def test_ranks_are_made_once_a_minute_at_most(paths: IndexPaths, rater: Rater) -
     # But at the end.
     rater.finish(never, wait)
     assert reader.links == 20
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"damaged")])
+def test_the_table_for_the_crawl_is_made_again_when_it_is_lost(
+    paths: IndexPaths, damage: Callable[[Path], None]
+) -> None:
+    add_pages(paths, [make_page(f"http://fan{number}.test/", 1.0, ["http://hub.test/"]) for number in range(9)])
+    with closing(Rater(paths)) as rater:
+        rater.finish(never, wait)
+    table, marked = load_esteem(paths.graph), mark_esteem(paths.graph)
+    assert table
+    with closing(Rater(paths)) as rater:
+        rater.finish(never, wait)
+    assert mark_esteem(paths.graph) == marked, "nothing is made again while nothing is lost"
+    damage(paths.graph / ESTEEM)
+    with closing(Rater(paths)) as rater:
+        rater.finish(never, wait)
+    assert load_esteem(paths.graph) == table
 
 
 @pytest.mark.usefixtures("_apart")

@@ -14,7 +14,8 @@ from tests.index.graph.rated import add_pages, list_ranks, make_paths, rate
 from rdfspider.index.graph import rating
 from rdfspider.index.graph import view as view_module
 from rdfspider.index.graph.csr import make_csr
-from rdfspider.index.graph.fame import FameReader
+from rdfspider.index.graph.esteem_file import NO_ESTEEM, mark_esteem
+from rdfspider.index.graph.fame import Fame, FameReader
 from rdfspider.index.graph.mirrors import GroupReason
 from rdfspider.index.graph.rating import rate_graph, resolve_aliases
 from rdfspider.index.graph.reader import GraphReader
@@ -203,3 +204,29 @@ def test_ranks_of_a_state_with_forgotten_pages_are_not_kept(tmp_path: Path, monk
 
     assert not rate_graph(paths)
     assert reader.state is None
+
+
+@pytest.mark.parametrize("when", ["before they are written", "while they are written"])
+def test_ranks_that_are_written_while_pages_are_forgotten_are_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    paths = make_paths(tmp_path)
+    add_pages(paths, [make_page("http://secret.test/", 1.0, [HUB])])
+    with closing(GraphView(paths)) as view:
+        if when == "before they are written":
+            # The manifest does not tell yet.
+            view.forget(lambda url: "secret" in url)
+            assert rate_graph(paths)
+            view.commit({**view.load_cursors(), FORGOTTEN: 1})
+        else:
+            write = rating.write_fame
+
+            def forget_and_write(folder: Path, fame: Fame) -> None:
+                view.forget(lambda url: "secret" in url)
+                view.commit({**view.load_cursors(), FORGOTTEN: 1})
+                write(folder, fame)
+
+            monkeypatch.setattr(rating, "write_fame", forget_and_write)
+            assert not rate_graph(paths)
+    assert FameReader(paths.graph).state is None
+    assert mark_esteem(paths.graph) == NO_ESTEEM

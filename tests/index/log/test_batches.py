@@ -271,16 +271,24 @@ def test_views_that_take_turns_read_once(tmp_path: Path, log: ShardLog) -> None:
     assert sources.opened == 1
 
 
+def add_packed(folder: Path, alone: int) -> int:
+    """Add a file from elsewhere: pages that have a compressed member each, and seven more in one; return where that begins."""
+    packed = Warc(folder / "packed.warc.gz")
+    plain = Warc(folder / "plain.warc", is_compressed=False)
+    for number in range(alone + 7):
+        (packed if number < alone else plain).add(url=f"http://a.test/{number}")
+    start = packed.path.stat().st_size
+    with packed.path.open("ab") as file:
+        file.write(gzip.compress(plain.path.read_bytes()))
+    add_sources(IndexPaths(folder), [packed.path])
+    return start
+
+
 def test_every_view_gets_all_of_a_member_with_more_records_than_a_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batches_module, "_BATCH_OUTCOMES", 2)
-    plain = Warc(tmp_path / "plain.warc", is_compressed=False)
-    for number in range(7):
-        plain.add(url=f"http://a.test/{number}")
-    packed = tmp_path / "packed.warc.gz"
-    packed.write_bytes(gzip.compress(plain.path.read_bytes()))
-    add_sources(IndexPaths(tmp_path), [packed])
+    add_packed(tmp_path, 0)
     sources = open_sources(tmp_path)
     look = sources.look()
     (source,) = look
@@ -296,3 +304,28 @@ def test_every_view_gets_all_of_a_member_with_more_records_than_a_batch(
                 outcomes, cursors[name][source], _ = batches.read(name, source, look, cursors[name][source])
                 found[name] += [outcome.url for outcome in outcomes]
     assert found == {name: [f"http://a.test/{number}" for number in range(7)] for name in cursors}
+
+
+def test_a_view_at_the_beginning_of_a_member_gets_all_of_it_though_another_has_read_a_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches_module, "_BATCH_OUTCOMES", 2)
+    member = add_packed(tmp_path, 1)
+    sources = open_sources(tmp_path)
+    look = sources.look()
+    (source,) = look
+    batches = Batches(sources)
+    ahead: dict[str, int] = {}
+    batches.join("ahead", ahead)
+    outcomes, ahead[source], _ = batches.read("ahead", source, look, 0)
+    assert [outcome.url for outcome in outcomes] == ["http://a.test/0", "http://a.test/1"]
+    assert ahead[source] == member
+    resumed = {source: member}
+    batches.join("resumed", resumed)
+    found: dict[str, list[str]] = {"resumed": [], "ahead": []}
+    for name, cursors in (("resumed", resumed), ("ahead", ahead)):
+        while cursors[source] < look[source].length:
+            outcomes, cursors[source], _ = batches.read(name, source, look, cursors[source])
+            found[name] += [outcome.url for outcome in outcomes]
+    assert found["resumed"] == [f"http://a.test/{number}" for number in range(1, 8)]
+    assert found["ahead"] == found["resumed"][1:]

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from tests.index.log.test_batches import add_packed
 from tests.index.logs import ShardLog
 from tests.index.pages import find_cards
 
@@ -21,10 +22,11 @@ from rdfspider.config import ExtractConfig
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.log import batches as batches_module
 from rdfspider.index.log import follower as follower_module
+from rdfspider.index.log import indexed_sources
 from rdfspider.index.log.batches import Batches
 from rdfspider.index.log.follower import Follower, Lag, Room
 from rdfspider.index.log.foreign import add_sources
-from rdfspider.index.log.indexed_sources import Forgotten, LogState, Sources, add_rule
+from rdfspider.index.log.indexed_sources import Forgotten, LogState, Sources, add_rule, undo_rule
 from rdfspider.index.text import view as text_view
 from rdfspider.index.text.view import TextView
 from rdfspider.index.view import Cursors
@@ -217,6 +219,28 @@ def test_others_neither_keep_anything_for_a_view_that_cannot_be_opened_nor_wait_
         wait_until(lambda: unopened.describe().problem)
         catch_up(follower)
         assert not any(batches.has(source, 0) for source in sources.look())
+
+
+def test_what_is_no_longer_forgotten_comes_back_from_a_member_that_is_being_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches_module, "_BATCH_OUTCOMES", 2)
+    monkeypatch.setattr(indexed_sources, "_FRESH_S", 0.0)
+    paths, (first, *others) = IndexPaths(tmp_path), urls_of(*range(7))
+    add_packed(tmp_path, 0)
+    add_rule(paths, first)
+
+    class UndoingView(NamesView):
+        """The rule is undone while the member is being read."""
+
+        def apply(self, outcomes: Sequence[Outcome]) -> None:
+            super().apply(outcomes)
+            if Forgotten.load(paths).mark:
+                undo_rule(paths, first)
+
+    path, sources = tmp_path / "names.sqlite", Sources(paths, ExtractConfig())
+    catch_up(Follower("names", lambda: UndoingView(path), sources, Batches(sources)))
+    assert read_urls(path) == {first, *others}
 
 
 def test_too_little_room_suspends_it_before_the_disk_is_full(tmp_path: Path) -> None:

@@ -261,7 +261,8 @@ class Hosts:
         found = self._names.get(own)
         # Names of other domains may come between a domain and its subdomains, but not between these.
         rows = self._names.scan(own + b",", own + b"-", limit)
-        return [int.from_bytes(number, "big") for number in (*([found] if found else []), *(row[1] for row in rows))]
+        numbers = [*([found] if found else []), *(row[1] for row in rows)]
+        return [int.from_bytes(number, "big") for number in numbers[:limit]]
 
     def create(self, authority: str, line: tuple[int, ...] = ()) -> Host:
         """Create and stage a new host; `line` is that of the page that introduced it, with its domain."""

@@ -26,6 +26,8 @@ MIN_VOTES = 3
 """Other sites that must link to a site or a page before that counts: two are easily had."""
 MAX_SITES = 20_000
 MAX_PAGES = 20_000
+MAX_PAGE_CHARS = 500
+"""Pages with longer URLs are not named: all of them go to the shards, perhaps each minute, and hardly any page has such a URL."""
 MAX_LATE_HOSTS = 20_000
 LATER = 2
 """By how many queues hosts of farms, all but one of the hosts of mirrors, and sites without trust come later."""
@@ -61,16 +63,18 @@ def find_esteem(
     is_late[[host for host, _ in late]] = True
     trusted = {site_of(seed) for seed in seeds}
     steps = _rate_sites(host_graph, sites, is_late, trusted)
-    found = {sites.names[site]: (step, dict[str, int](), list[str]()) for site, step in steps.items()}
-    nothing: tuple[int, dict[str, int], list[str]]
+    late_hosts: dict[int, dict[str, int]] = {}
     for host, step in late:
-        nothing = (0, {}, [])
-        found.setdefault(sites.names[sites.of_host[host]], nothing)[1][hosts.names[host]] = step
+        late_hosts.setdefault(int(sites.of_host[host]), {})[hosts.names[host]] = step
+    urls: dict[int, list[str]] = {}
     pages = _find_pages(state, links, scores, hosts, sites, is_late)
     for page, key in zip(pages, state.ids.read_all(pages), strict=True):
-        nothing = (0, {}, [])
-        found.setdefault(sites.names[sites.of_host[hosts.of_page[page]]], nothing)[2].append(read_key(key))
-    return [Esteem(site, step, late_hosts, tuple(urls)) for site, (step, late_hosts, urls) in found.items()]
+        if len(url := read_key(key)) <= MAX_PAGE_CHARS:
+            urls.setdefault(int(sites.of_host[hosts.of_page[page]]), []).append(url)
+    return [
+        Esteem(sites.names[site], steps.get(site, 0), late_hosts.get(site, {}), tuple(urls.get(site, ())))
+        for site in dict.fromkeys((*steps, *late_hosts, *urls))
+    ]
 
 
 def _number_sites(names: Sequence[str], site_of: Callable[[str], str]) -> _Sites:
@@ -98,7 +102,7 @@ def _list_late(
 
 
 def _rate_sites(host_graph: HostGraph, sites: _Sites, is_late: NDArray[np.bool_], trusted: set[str]) -> dict[int, int]:
-    """The steps of the sites that are held in esteem, and of those that only praise each other."""
+    """The steps of the sites that are held in esteem, and of those whose rank comes from elsewhere than from the seeds."""
     csr = host_graph.csr
     sources, targets = csr.list_sources(), csr.indices
     voters, elected = sites.of_host[sources], sites.of_host[targets]
@@ -113,8 +117,8 @@ def _rate_sites(host_graph: HostGraph, sites: _Sites, is_late: NDArray[np.bool_]
     chosen = order[votes_in[order] >= MIN_VOTES][:good].tolist()
     steps = {site: -2 if place < best else -1 for place, site in enumerate(chosen)}
     if start.any():
-        is_hollow = (votes_in >= MIN_VOTES) & (trust < _TRUST * rank_pages(votes).scores)
-        steps.update(dict.fromkeys(np.flatnonzero(is_hollow)[:MAX_SITES].tolist(), LATER))
+        is_distrusted = (votes_in >= MIN_VOTES) & (trust < _TRUST * rank_pages(votes).scores)
+        steps.update(dict.fromkeys(np.flatnonzero(is_distrusted)[:MAX_SITES].tolist(), LATER))
     return steps
 
 

@@ -1,7 +1,7 @@
 """What the crawl gets from the ranks of its graph: a table of sites enters, a file leaves, which is read without the rest of the
 index.
 
-The frontier can do without it, so one that is missing, damaged or of another form counts as empty; the next rating makes another.
+The frontier can do without it, so one that is missing, damaged or of another form counts as empty until it is made again.
 """
 
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from rdfspider.records import Esteem
 NAME = "esteem"
 NO_ESTEEM = (0, 0)
 _CHECKSUM_BYTES = 8
+# More than all that `esteem.py` may name.
 _MAX_BYTES = 64 << 20
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -40,15 +41,20 @@ def mark_esteem(folder: Path) -> tuple[int, int]:
 
 def load_esteem(folder: Path) -> list[Esteem]:
     """Read the table of a graph's folder."""
+    return read_esteem(folder) or []
+
+
+def read_esteem(folder: Path) -> list[Esteem] | None:
+    """Read the table of a graph's folder; None if there is none that can be read."""
     try:
         with (folder / NAME).open("rb") as file:
             data = file.read(_MAX_BYTES)
     except OSError:
-        return []
+        return None
     body = data[_CHECKSUM_BYTES:]
     if xxh3_64_digest(body) != data[:_CHECKSUM_BYTES]:
-        return []
+        return None
     try:
         return _decode(body)
     except (ValueError, msgspec.MsgspecError):
-        return []
+        return None

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from rdfspider.errors import UnreadableError
+from rdfspider.index.graph.esteem_file import mark_esteem, read_esteem
 from rdfspider.index.graph.fame import NAME, FameReader, remove_unfinished
 from rdfspider.index.graph.manifest import load_manifest, mark_manifest
 from rdfspider.index.graph.rating import mark_state, rate_graph
@@ -46,6 +47,8 @@ class Rater:
         self._process: subprocess.Popen[bytes] | None = None
         self._started_at = self._used_s = self._next_at = self._changed_at = 0.0
         self._mark = (0, 0)
+        self._esteem_mark: tuple[int, int] | None = None
+        self._has_esteem = False
         self._state: int | None = None
         self._links = 0
         self._problem = ""
@@ -86,7 +89,7 @@ class Rater:
             _release(process)
 
     def _see(self, now: float) -> bool:
-        """Look at the graph; return whether its ranks are those of another state."""
+        """Look at the graph; return whether its ranks are those of another state, or the table that follows from them is lost."""
         mark = mark_manifest(self._paths.graph)
         if mark != self._mark:
             self._mark = mark
@@ -98,7 +101,11 @@ class Rater:
                 with suppress(FileNotFoundError):
                     self._links = sum(Sections(path).counts.get("links", 0) for path in names)
                 self._state, self._changed_at = state, now
-        return self._state is not None and self._state != self._read_rated()[0] and self._links <= MAX_LINKS
+        esteem_mark = mark_esteem(self._paths.graph)
+        if esteem_mark != self._esteem_mark:
+            self._esteem_mark, self._has_esteem = esteem_mark, read_esteem(self._paths.graph) is not None
+        is_rated = self._has_esteem and self._state == self._read_rated()[0]
+        return self._state is not None and not is_rated and self._links <= MAX_LINKS
 
     def _read_rated(self) -> tuple[int | None, int]:
         """The state that the ranks are of, and its links."""

@@ -25,7 +25,9 @@ from rdfspider.index.graph.anchor_votes import count_votes
 from rdfspider.index.graph.centrality import rank_hosts
 from rdfspider.index.graph.csr import Csr, Hosts, make_csr, make_host_graph, select_links
 from rdfspider.index.graph.esteem import find_esteem
+from rdfspider.index.graph.esteem_file import NAME as ESTEEM
 from rdfspider.index.graph.esteem_file import save_esteem
+from rdfspider.index.graph.fame import NAME as FAME
 from rdfspider.index.graph.fame import Fame, Farm, hash_page, list_top, write_fame
 from rdfspider.index.graph.keys import END, find_host, read_host, read_key, read_keys
 from rdfspider.index.graph.kinds import UNFOLLOWED, LinkKind
@@ -83,12 +85,28 @@ def rate_graph(paths: IndexPaths) -> bool:
         read_urls=lambda ids: read_keys(state.ids.read_all(ids)),
     )
     esteem = find_esteem(state, graph, scores, pages.hosts, host_graph, farms, site_of, _list_seeds(paths))
-    now, rules = load_manifest(paths.graph), paths.forgotten.name
-    if now is None or now.cursors.get(rules) != manifest.cursors.get(rules):
+    if _has_forgotten_since(paths, manifest):
         return False
-    write_fame(paths.graph, fame)
+    # Ranks come last: they say which state was rated.
     save_esteem(paths.graph, esteem)
+    write_fame(paths.graph, fame)
+    if _has_forgotten_since(paths, manifest):
+        # What was written just now names them.
+        remove_ratings(paths.graph)
+        return False
     return True
+
+
+def _has_forgotten_since(paths: IndexPaths, manifest: Manifest) -> bool:
+    now, rules = load_manifest(paths.graph), paths.forgotten.name
+    return now is None or now.cursors.get(rules) != manifest.cursors.get(rules)
+
+
+def remove_ratings(folder: Path) -> None:
+    """Remove the ranks of a graph's folder and what follows from them, as they name pages that are forgotten. They are made
+    again."""
+    for name in (FAME, ESTEEM):
+        (folder / name).unlink(missing_ok=True)
 
 
 def mark_state(manifest: Manifest) -> int:

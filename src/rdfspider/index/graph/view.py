@@ -22,8 +22,6 @@ import numpy as np
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.errors import UnreadableError
 from rdfspider.index.graph.dues import Dues
-from rdfspider.index.graph.esteem_file import NAME as ESTEEM
-from rdfspider.index.graph.fame import NAME as FAME
 from rdfspider.index.graph.gathering import Gathered
 from rdfspider.index.graph.generation import SUFFIX, Generation, hash_key, read_stamp
 from rdfspider.index.graph.keys import read_key
@@ -37,6 +35,7 @@ from rdfspider.index.graph.manifest import (
 )
 from rdfspider.index.graph.merging import CancelledError, Merge
 from rdfspider.index.graph.page_links import read_page_links
+from rdfspider.index.graph.rating import remove_ratings
 from rdfspider.index.graph.varints import Numbers
 from rdfspider.index.layout import IndexPaths, advise_rebuild
 from rdfspider.index.view import Cursors
@@ -127,9 +126,7 @@ class GraphView:
 
     def forget(self, is_forgotten: Callable[[str], bool]) -> None:
         """Remove the rows of all pages whose URL is forgotten. What others link to stays as their target."""
-        # Ranks name pages; they are made again.
-        for name in (FAME, ESTEEM):
-            (self._folder / name).unlink(missing_ok=True)
+        remove_ratings(self._folder)
         self._gathered.drop_forgotten(is_forgotten)
         self._dues.forget(is_forgotten)
         parts = []
@@ -175,6 +172,9 @@ class GraphView:
             parts = [*parts, Part(Generation(path), np.empty(0, np.int64))]
         # If this fails, it is unknown whether the manifest names the new file: the next view removes it if not.
         save_manifest(self._folder, cursors, parts, dues)
+        if self._has_forgotten:
+            # Of a state before it, which has been rated meanwhile.
+            remove_ratings(self._folder)
         self._parts = parts
         self._durable, self._durable_dues = dict(cursors), dues
         self._gathered.clear()

@@ -48,6 +48,11 @@ class Batch(NamedTuple):
     """Where the next batch begins."""
     chars: int
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether it ends inside a compressed member of many records, at the beginning of which the next one begins again."""
+        return bool(self.outcomes) and self.outcomes[-1].offset == self.end
+
 
 class _Reader:
     """A view that takes batches."""
@@ -149,29 +154,31 @@ class Batches:
             raise
         with self._changed:
             self._being_read.discard(place)
-            if batch.end == start and batch.outcomes:
-                self._alone[name, place] = file
-            else:
-                if batch.end < file.stop:
-                    self._keep_open((source, batch.end), file)
-                if batch.outcomes:
-                    self._keep(place, batch, name)
-            self._pass(name, source, batch.end)
-            self._changed.notify_all()
+            if batch.outcomes and batch.end > start:
+                self._keep(place, batch, name)
+            self._put_back(name, source, file, batch)
         return batch
 
     def _read_alone(self, name: str, place: _Place, file: _File) -> Batch:
         """Read on inside a member. Others cannot share what comes: there is no position from where it can be read."""
-        source, start = place
+        source, _ = place
         batch = self._read(source, file, set())
         with self._changed:
-            if batch.end == start and batch.outcomes:
-                self._alone[name, place] = file
-            elif batch.end < file.stop:
-                self._keep_open((source, batch.end), file)
-            self._pass(name, source, batch.end)
-            self._changed.notify_all()
+            self._put_back(name, source, file, batch)
         return batch
+
+    def _put_back(self, name: str, source: str, file: _File, batch: Batch) -> None:
+        """A view has read a batch: keep its file for the next one. After a part of a member the file is for that view alone:
+        others who come to the beginning of the member lack that part."""
+        place = (source, batch.end)
+        if batch.is_cut:
+            self._alone[name, place] = file
+        elif batch.end < file.stop:
+            self._open[place] = file
+            if len(self._open) > _MAX_OPEN:
+                del self._open[next(iter(self._open))]
+        self._pass(name, source, batch.end)
+        self._changed.notify_all()
 
     def _has_to_wait(self, name: str) -> bool:
         """Whether the room is full of batches, none of which this view needs, and another can take one next and moves."""
@@ -244,11 +251,6 @@ class Batches:
                 return Batch(outcomes, item.end, chars)
         # The last record need not be an outcome.
         return Batch(outcomes, file.stop, chars)
-
-    def _keep_open(self, place: _Place, file: _File) -> None:
-        self._open[place] = file
-        if len(self._open) > _MAX_OPEN:
-            del self._open[next(iter(self._open))]
 
 
 def _read_on(reader: Iterator[Outcome | Damage]) -> Iterator[Outcome | Damage]:

@@ -278,6 +278,8 @@ class Follower:
                 # The log is read again: what was forgotten comes back, and applying the rest twice changes nothing.
                 self._cursors |= dict.fromkeys(self._cursors, 0) | {UNDONE: forgotten.undone}
                 self._begun.clear()
+                # What was open for this view alone was open somewhere else.
+                self._join()
             self._cursors[FORGOTTEN] = forgotten.mark
             # The user who asked for it waits until this is committed.
             self._commit(view)
