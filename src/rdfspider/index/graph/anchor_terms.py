@@ -5,8 +5,11 @@ more where many sites say it, and less where most sites that link to the page sa
 it names best. Other forms of a word are found among the terms with the same beginning.
 """
 
+from array import array
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from math import log
 from typing import NamedTuple
 
@@ -168,11 +171,7 @@ def list_terms(name: str) -> list[str]:
 
 def _score_terms(votes: Votes) -> tuple[Numbers, Numbers, npt.NDArray[np.float64], Sequence[str]]:
     """Each page with each term of its texts, how well the term names it, and the terms, sorted."""
-    listed = [list_terms(name) for name in votes.names]
-    names = sorted({term for terms in listed for term in terms}, key=_encode)
-    places = {term: place for place, term in enumerate(names)}
-    flat = np.array([place for terms in listed for place in map(places.__getitem__, terms)], np.int64)
-    bounds = np.cumsum([0, *map(len, listed)])
+    names, flat, bounds = _number_terms(votes.names)
     counts = np.diff(bounds)[votes.texts]
     before = np.cumsum(counts) - counts
     terms = flat[np.arange(counts.sum()) - np.repeat(before - bounds[:-1][votes.texts], counts)]
@@ -183,6 +182,19 @@ def _score_terms(votes: Votes) -> tuple[Numbers, Numbers, npt.NDArray[np.float64
     ids, of_page = np.unique(votes.pages, return_inverse=True)
     totals = np.bincount(of_page, weights=votes.votes, minlength=len(ids))[np.searchsorted(ids, pages)]
     return pages, terms, sums / (sums + _DOUBT) * np.sqrt(sums / totals), names
+
+
+def _number_terms(texts: Sequence[str]) -> tuple[list[str], Numbers, Numbers]:
+    """All terms, sorted; the terms of each text, by their places among them; and where those of each text begin and end."""
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    said, ends = array("I"), array("Q", [0])
+    for text in texts:
+        said.extend(map(numbers.__getitem__, list_terms(text)))
+        ends.append(len(said))
+    names = sorted(numbers, key=_encode)
+    place_of = np.empty(len(names), np.int64)
+    place_of[[numbers[name] for name in names]] = np.arange(len(names))
+    return names, place_of[np.frombuffer(said, np.uint32)], np.frombuffer(ends, np.int64)
 
 
 def _unite(lists: Sequence[tuple[Numbers, _Scores]]) -> tuple[Numbers, _Scores]:

@@ -7,6 +7,7 @@ that would do for any page, as "click here". So nobody is called something becau
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,8 @@ from rdfspider.index.graph.kinds import UNFOLLOWED, LinkKind
 from rdfspider.index.graph.state import State
 from rdfspider.index.graph.varints import Flags, Numbers
 
+MAX_DIFFERENT = 5_000_000
+"""Different texts that are known at a time; they take some 300 bytes each. Others that come later have no votes."""
 MAX_TEXTS = 20
 """Texts of a page that are taken, those with the most votes first."""
 _ADDRESS = re.compile(r"(?i)(?:https?://|www\.)")
@@ -46,13 +49,14 @@ def count_votes(state: State, voters: Numbers, stands_for: Numbers) -> Votes:
     numbers: dict[str, int] = {}
     found = [np.empty((3, 0), np.int64)]
     for sources, targets, texts in state.list_anchors(is_vote, int(LinkKind.LINK), int(UNFOLLOWED)):
-        said = [numbers.setdefault(text, len(numbers)) for text in texts]
-        found.append(np.array([stands_for[targets], voters[sources], said], np.int64))
-    pages, sites, texts_said = np.hstack(found)
-    names, place_of = _fold_texts(list(numbers))
-    texts_said = place_of[texts_said]
-    is_telling = texts_said >= 0
-    return _elect(pages[is_telling], sites[is_telling], texts_said[is_telling], names)
+        said = np.array([_number(numbers, _read_text(text)) for text in texts], np.int64)
+        is_telling = said >= 0
+        found.append(np.array([stands_for[targets], voters[sources], said])[:, is_telling])
+    pages, sites, said = np.hstack(found)
+    names = sorted(numbers)
+    place_of = np.empty(len(names), np.int64)
+    place_of[[numbers[name] for name in names]] = np.arange(len(names))
+    return _elect(pages, sites, place_of[said], names)
 
 
 def fold_text(text: str) -> str:
@@ -61,12 +65,18 @@ def fold_text(text: str) -> str:
     return " ".join((*words, *runs))
 
 
-def _fold_texts(texts: Sequence[str]) -> tuple[list[str], Numbers]:
-    """The different texts in their folded form, sorted, and the place of each text among them; -1 for those that tell nothing."""
-    folded = ["" if _ADDRESS.match(text) else fold_text(text) for text in texts]
-    names = sorted(set(folded).difference(GENERIC_TEXTS, {""}))
-    places = {name: place for place, name in enumerate(names)}
-    return names, np.array([places.get(text, -1) for text in folded], np.int64)
+@lru_cache(maxsize=65_536)
+def _read_text(text: str) -> str:
+    """A text in its folded form; nothing if it says nothing of the page. Many links have the same."""
+    folded = "" if _ADDRESS.match(text) else fold_text(text)
+    return "" if folded in GENERIC_TEXTS else folded
+
+
+def _number(numbers: dict[str, int], text: str) -> int:
+    """The number of a text; -1 for nothing, and for new ones where there are very many."""
+    if not text:
+        return -1
+    return numbers.setdefault(text, len(numbers)) if len(numbers) < MAX_DIFFERENT else numbers.get(text, -1)
 
 
 def _elect(pages: Numbers, sites: Numbers, texts: Numbers, names: Sequence[str]) -> Votes:

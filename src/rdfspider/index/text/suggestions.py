@@ -90,8 +90,9 @@ def correct_question(question: Question, index: Index) -> str:
         for match in WORD.finditer(clause.text)
         if len(found := split_text(match[0])[0]) == 1
     ]
-    looked_up = [find_word(index.words, word) for _, _, word in words]
-    known = add_called(index.words, looked_up, index.find_called, is_of_few=False)
+    known = [find_word(index.words, word) for _, _, word in words]
+    if not all(word.count for word in known):
+        known = add_called(index.words, known, index.find_called, is_of_few=False)
     beside = [word.query for word in known if word.count]
     text = question.text
     unknown = [one for one, word in zip(words, known, strict=True) if not word.count]
