@@ -1,4 +1,4 @@
-"""The link graph: outcomes of the log enter, answers to who links to whom leave, in some three bits a link.
+"""The link graph: outcomes of the log enter, answers to who links to whom leave, in some three bits a link each way.
 
 `view.py` follows the log. It reads the links of each page (`page_links.py`), gathers them in memory (`gathering.py`), writes
 them as generations, files that never change (`generation.py`), and lets these be merged (`merging.py`, `union.py`);
