@@ -25,6 +25,8 @@ from rdfspider.index.graph.sections import Sections, SectionWriter
 from rdfspider.results import Rank
 
 NAME = "fame"
+hash_page = xxh3_64_intdigest
+"""Returns the hash of a key by which its page is found."""
 MAX_TOP = 2_000
 """So many of the first pages, and of the first hosts, can be listed."""
 _FORMAT = 2
@@ -75,11 +77,6 @@ class Fame:
     anchors: Votes
     read_urls: Callable[[Sequence[int]], Sequence[str]]
     """Gives the URLs of pages by their ids."""
-
-
-def hash_page(key: bytes) -> int:
-    """Return the hash of a key by which its page is found."""
-    return xxh3_64_intdigest(key)
 
 
 def list_top(scores: NDArray[np.float64]) -> NDArray[np.int64]:

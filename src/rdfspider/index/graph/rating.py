@@ -11,7 +11,7 @@ date, however it is spread over generations.
 import time
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ from rdfspider.index.graph.kinds import UNFOLLOWED, LinkKind
 from rdfspider.index.graph.manifest import Manifest, load_manifest, open_newest
 from rdfspider.index.graph.mirrors import find_groups
 from rdfspider.index.graph.pagerank import rank_pages
-from rdfspider.index.graph.state import Ids, State
+from rdfspider.index.graph.state import State
 from rdfspider.index.layout import IndexPaths
 from rdfspider.urls import host_of
 
@@ -49,7 +49,7 @@ class _Pages(NamedTuple):
 
     hashes: NDArray[np.uint64]
     paths: NDArray[np.uint64]
-    """Hashes of what follows the host in their URLs."""
+    """Hashes of what follows the host in their URLs; 0 for pages of hosts of which no page was read."""
     hosts: Hosts
 
 
@@ -61,7 +61,7 @@ def rate_graph(paths: IndexPaths) -> bool:
         return False
     manifest, parts = newest
     state = State(parts)
-    pages = _read_pages(state.ids)
+    pages = _read_pages(state)
     farms = _find_farms(state, pages, paths)
     site_of = _load_domains(paths.folder).domain
     sites = _number_sites(pages.hosts, site_of)
@@ -180,19 +180,21 @@ def _list_seeds(paths: IndexPaths) -> set[str]:
         return set()
 
 
-def _read_pages(ids: Ids) -> _Pages:
+def _read_pages(state: State) -> _Pages:
     """Read all keys once."""
-    hashes, paths = np.empty(ids.count, np.uint64), np.empty(ids.count, np.uint64)
+    count = state.ids.count
+    is_read = state.find_read()
+    hashes, paths = np.empty(count, np.uint64), np.zeros(count, np.uint64)
     numbers: dict[str, int] = {}
     starts: list[int] = []
     hosts: list[int] = []
     beginning = b"\0"
-    keys = chain.from_iterable(ids.list_keys())
-    for start in range(0, ids.count, _KEYS_A_PART):
+    keys = chain.from_iterable(state.ids.list_keys())
+    for start in range(0, count, _KEYS_A_PART):
         part = list(islice(keys, _KEYS_A_PART))
         end = start + len(part)
         hashes[start:end] = np.fromiter(map(hash_page, part), np.uint64, len(part))
-        paths[start:end] = np.fromiter(map(_hash_path, part), np.uint64, len(part))
+        runs = [start]
         for place, key in enumerate(part, start):
             if not key.startswith(beginning):
                 beginning = find_host(key)
@@ -200,11 +202,15 @@ def _read_pages(ids: Ids) -> _Pages:
                 hosts.append(numbers.setdefault(read_host(beginning), len(numbers)))
                 # A host behind `!` is no beginning of its keys.
                 beginning = beginning if beginning.endswith(END) else b"\0"
-    bounds = np.array([*starts, ids.count], np.int64)
+                runs.append(place)
+        for first, last in pairwise((*runs, end)):
+            # What goes on in another part may be of a host with pages there.
+            if first == start or last == end or is_read[first:last].any():
+                paths[first:last] = _hash_paths(part[first - start : last - start])
+    bounds = np.array([*starts, count], np.int64)
     lengths = bounds[1:] - bounds[:-1]
     return _Pages(hashes, paths, Hosts(list(numbers), np.repeat(np.array(hosts, np.int32), lengths)))
 
 
-def _hash_path(key: bytes) -> int:
-    start = key.find(b"/", key.find(END))
-    return xxh3_64_intdigest(key[start + 1 :])
+def _hash_paths(keys: Sequence[bytes]) -> list[int]:
+    return [xxh3_64_intdigest(key[key.find(b"/", key.find(END)) + 1 :]) for key in keys]

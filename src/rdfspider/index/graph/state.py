@@ -27,6 +27,8 @@ _DATA = int(LinkKind.DATA)
 _ALL = 1 << 62
 _BATCH_ROWS = 16_384
 _KEYS_A_STEP = 256
+_KEPT_KEYS = 300_000
+"""Keys that are kept once several generations were joined: a tenth of a kilobyte each, and to join them again takes longer."""
 _SOURCES_A_STEP = 64 * CHUNK
 
 
@@ -287,10 +289,15 @@ class Ids:
             return
         maps = [np.full(part.generation.keys, -1, np.int64) for part in parts]
         self.count = 0
+        kept: list[bytes] | None = []
         for keys, places in join_keys(parts, are_used):
             for (numbers, new), ids in zip(places, maps, strict=True):
                 ids[numbers] = new + self.count
             self.count += len(keys)
+            if kept is not None:
+                kept += keys
+                kept = kept if self.count <= _KEPT_KEYS else None
+        self._keys = kept
         for ids in maps:
             ids[ids < 0] = self.count
             # Of several numbers with one id, the last is meant: the others are not used.
@@ -319,6 +326,8 @@ class Ids:
         """The keys of pages."""
         if self.is_plain:
             return self._parts[0].generation.dictionary.read_all(pages)
+        if self._keys is not None:
+            return [self._keys[page] for page in pages]
         return [self.read(page) for page in pages]
 
     def list_out(self, page: int) -> Numbers:
@@ -341,6 +350,9 @@ class Ids:
         """The keys of all pages in the order of ids, in pieces."""
         if self.is_plain:
             yield from self._parts[0].generation.dictionary.list_keys()
+            return
+        if self._keys is not None:
+            yield self._keys
             return
         are_used = [find_used(part, has_removed=False) for part in self._parts]
         for keys, _ in join_keys(self._parts, are_used):
