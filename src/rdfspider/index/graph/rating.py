@@ -9,6 +9,7 @@ date, however it is spread over generations.
 """
 
 import time
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
@@ -21,7 +22,7 @@ from xxhash import xxh3_64_intdigest
 
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.index.graph.centrality import rank_hosts
-from rdfspider.index.graph.csr import Csr, Hosts, make_csr, make_host_graph, select_links
+from rdfspider.index.graph.csr import Csr, Hosts, make_csr, make_host_graph, number_sites, select_links
 from rdfspider.index.graph.esteem import find_esteem
 from rdfspider.index.graph.esteem_file import NAME as ESTEEM
 from rdfspider.index.graph.esteem_file import save_esteem
@@ -62,8 +63,10 @@ def rate_graph(paths: IndexPaths) -> bool:
     manifest, parts = newest
     state = State(parts)
     pages = _read_pages(state.ids)
-    farms = _find_farms(state, pages, paths)
-    graph, is_alias = make_followed_graph(state, _number_sites(pages.hosts, paths))
+    site_of = _load_domains(paths.folder).domain
+    farms = _find_farms(state, pages, site_of)
+    _, sites = number_sites(pages.hosts.names, site_of)
+    graph, is_alias = make_followed_graph(state, sites[pages.hosts.of_page])
     scores = rank_pages(graph).scores
     scores[is_alias] = 0.0
     host_graph = make_host_graph(graph, pages.hosts)
@@ -79,7 +82,6 @@ def rate_graph(paths: IndexPaths) -> bool:
         centrality=rank_hosts(host_graph.csr).scores,
         farms=farms,
     )
-    site_of = _load_domains(paths.folder).domain
     esteem = find_esteem(state, graph, scores, pages.hosts, host_graph, farms, site_of, _list_seeds(paths))
     if _has_forgotten_since(paths, manifest):
         return False
@@ -140,23 +142,14 @@ def resolve_aliases(aliases: Csr) -> NDArray[np.int64]:
     return np.where(targets[ends] == ends, ends, own)
 
 
-def _find_farms(state: State, pages: _Pages, paths: IndexPaths) -> list[Farm]:
+def _find_farms(state: State, pages: _Pages, site_of: Callable[[str], str]) -> list[Farm]:
     if len(pages.hosts.names) < 2:
         return []
-    site_of = _load_domains(paths.folder).domain
     groups = find_groups(state.load_csr(int(LinkKind.LINK), 0), pages.hosts, pages.paths, site_of)
     return [
         Farm(group.reason, group.hosts, group.shared, tuple(map(read_key, state.ids.read_all(group.examples))))
         for group in groups
     ]
-
-
-def _number_sites(hosts: Hosts, paths: IndexPaths) -> NDArray[np.int64]:
-    """A number for the site of each page, its registrable domain."""
-    site_of = _load_domains(paths.folder).domain
-    numbers: dict[str, int] = {}
-    of_host = np.array([numbers.setdefault(site_of(name), len(numbers)) for name in hosts.names], np.int64)
-    return of_host[hosts.of_page]
 
 
 @lru_cache(maxsize=1)
