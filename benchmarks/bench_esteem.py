@@ -37,7 +37,7 @@ def main() -> None:
             web = QualityWeb(number, options.sites, farms, has_signal=has_signal)
             breadth, without, ours, oracle = (crawl(web, guide) for guide in (None, *Guide))
             columns = " ".join(
-                f"{each.quality:7.3f} ({each.farm_share:4.0%})" for each in (breadth, without, ours, oracle)
+                f"{each.quality:7.2f} ({each.farm_share:4.0%})" for each in (breadth, without, ours, oracle)
             )
             ratio = ours.quality / without.quality
             print(f"{kind:>10} {number:>4} {web.pages // 10:7,}  {columns} {ratio:6.2f}", flush=True)

@@ -400,7 +400,7 @@ class Rank:
     place: int
     """1 for the first; equals have the same place."""
     total: int
-    """How many pages or hosts there are."""
+    """How many pages or hosts have one."""
 
     @property
     def percentile(self) -> float:

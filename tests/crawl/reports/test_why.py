@@ -330,6 +330,10 @@ def test_what_the_link_graph_says_of_a_url_is_told(folder: Path, run: Run) -> No
     graph.mkdir(parents=True, exist_ok=True)
     page = "http://www.b.test/named"
     save_esteem(graph, [Esteem("a.test", 2), Esteem("b.test", -1, {"copy.b.test": 2}, (page,))])
+    assert Crawl.open(folder).why(page).esteem == "", "this crawl has no index, so its shards do not hear of it"
+    settings = folder / "crawl.toml"
+    without = settings.read_text()
+    settings.write_text(without.replace("enabled = false", "enabled = true"))
     told = {
         url: Crawl.open(folder).why(url).esteem
         for url in ("http://a.test/", page, "http://copy.b.test/", "http://c.test/")
@@ -346,3 +350,4 @@ def test_what_the_link_graph_says_of_a_url_is_told(folder: Path, run: Run) -> No
     (graph / NAME).write_bytes(b"damaged")
     assert Crawl.open(folder).why(page).esteem == ""
     (graph / NAME).unlink()
+    settings.write_text(without)

@@ -141,6 +141,18 @@ def test_it_follows_what_grows(tmp_path: Path) -> None:
     assert read_urls(path) == set(urls_of(1, 2, 3, 4, 5))
 
 
+def test_how_far_behind_it_is_can_be_told_before_any_page_was_read(tmp_path: Path) -> None:
+    log = ShardLog(tmp_path)
+    log.write("http://a.test/sitemap.xml", reason="sitemap")
+    follower, path = make_follower(tmp_path)
+    catch_up(follower)
+    assert follower.describe().behind_bytes == 0
+    log.write(*urls_of(1))
+    wait_until(lambda: follower.describe().behind_bytes > 0)
+    assert follower.describe().behind_pages >= 1
+    assert not read_urls(path)
+
+
 def test_what_was_taken_is_durable_when_it_is_told_to_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(follower_module, "_SOON_S", 60.0)
     monkeypatch.setattr(follower_module, "_COMMIT_S", 60.0)

@@ -221,6 +221,7 @@ def test_ranks_and_groups_of_hosts_are_shown_once_they_are_computed(tmp_path: Pa
         assert set(farm["hosts"]) == {f"farm{number}.example" for number in range(6)}
         html = serving.get("/links", list="farms").text
         assert "farm: links to the same pages of other sites" in html and "farm5.example" in html
+        assert "The crawl visits them later" in html
         assert "farm0.example" in serving.get("/links.csv", list="farms").text
         assert (
             "Place by rank" in serving.get("/links").text

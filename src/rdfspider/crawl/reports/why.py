@@ -134,6 +134,9 @@ class _Case:
         return tuple(steps)
 
     def _find_esteem(self, domains: Domains) -> str:
+        if not self.frontiers.config.index.enabled:
+            # What an earlier run has left is told to no shard.
+            return ""
         host = host_of(self.url)
         site = domains.domain(host)
         table = load_esteem(IndexPaths(self.folder).graph)

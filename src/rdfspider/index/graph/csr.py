@@ -3,7 +3,7 @@
 All algorithms take this form (compressed sparse rows), so that they are functions of arrays, however a graph is stored.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -125,6 +125,13 @@ def find_hosts(urls: Iterable[str]) -> Hosts:
             hosts.append(numbers.setdefault(host_of_authority(authority), len(numbers)))
     bounds = np.array([*starts, place + 1], np.int64)
     return Hosts(list(numbers), np.repeat(np.array(hosts, np.int32), bounds[1:] - bounds[:-1]))
+
+
+def number_sites(names: Sequence[str], site_of: Callable[[str], str]) -> tuple[list[str], NDArray[np.int64]]:
+    """The sites of hosts, numbered in the order in which they first appear; and the number of each host's."""
+    numbers: dict[str, int] = {}
+    of_host = np.array([numbers.setdefault(site_of(name), len(numbers)) for name in names], np.int64)
+    return list(numbers), of_host
 
 
 def make_host_graph(csr: Csr, hosts: Hosts) -> HostGraph:

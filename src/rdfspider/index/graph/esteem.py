@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rdfspider.index.graph.csr import Csr, HostGraph, Hosts, IntArray, make_csr
+from rdfspider.index.graph.csr import Csr, HostGraph, Hosts, IntArray, make_csr, number_sites
 from rdfspider.index.graph.fame import Farm
 from rdfspider.index.graph.keys import read_key
 from rdfspider.index.graph.mirrors import GroupReason
@@ -57,7 +57,7 @@ def find_esteem(
 ) -> list[Esteem]:
     """Find what the crawl should know. `links` are those that pass rank on, `scores` what they give to pages; `host_graph` is
     made of them. `seeds` are the hosts of the crawl's seeds."""
-    sites = _number_sites(hosts.names, site_of)
+    sites = _Sites(*number_sites(hosts.names, site_of))
     late = _list_late(farms, host_graph, scores, hosts)
     is_late = np.zeros(len(hosts.names), bool)
     is_late[[host for host, _ in late]] = True
@@ -75,12 +75,6 @@ def find_esteem(
         Esteem(sites.names[site], steps.get(site, 0), late_hosts.get(site, {}), tuple(urls.get(site, ())))
         for site in dict.fromkeys((*steps, *late_hosts, *urls))
     ]
-
-
-def _number_sites(names: Sequence[str], site_of: Callable[[str], str]) -> _Sites:
-    numbers: dict[str, int] = {}
-    of_host = np.array([numbers.setdefault(site_of(name), len(numbers)) for name in names], np.int64)
-    return _Sites(list(numbers), of_host)
 
 
 def _list_late(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
-from rdfspider.index.graph.csr import Csr, Hosts, IntArray, make_csr, split_rows
+from rdfspider.index.graph.csr import Csr, Hosts, IntArray, make_csr, number_sites, split_rows
 from rdfspider.index.graph.resemblance import group_alike
 
 MIN_SHARED = 24
@@ -79,8 +79,7 @@ def find_groups(
     `paths` are `hash_paths` of the URLs. `site_of` gives the site of a host, its registrable domain: links within a site are
     no sign of a farm. Give the graph of plain links, without redirects, canonical and data links.
     """
-    numbers: dict[str, int] = {}
-    sites = np.array([numbers.setdefault(site_of(name), len(numbers)) for name in hosts.names], np.int64)
+    _, sites = number_sites(hosts.names, site_of)
     links = _collect_links(csr, hosts)
     outside = hosts.of_page[links.indices] != links.list_sources()
     elsewhere = make_csr(len(hosts.names), [(links.list_sources()[outside], links.indices[outside])])

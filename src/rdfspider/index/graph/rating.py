@@ -23,7 +23,7 @@ from xxhash import xxh3_64_intdigest
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.index.graph.anchor_votes import count_votes
 from rdfspider.index.graph.centrality import rank_hosts
-from rdfspider.index.graph.csr import Csr, Hosts, make_csr, make_host_graph, select_links
+from rdfspider.index.graph.csr import Csr, Hosts, make_csr, make_host_graph, number_sites, select_links
 from rdfspider.index.graph.esteem import find_esteem
 from rdfspider.index.graph.esteem_file import NAME as ESTEEM
 from rdfspider.index.graph.esteem_file import save_esteem
@@ -62,10 +62,10 @@ def rate_graph(paths: IndexPaths) -> bool:
     manifest, parts = newest
     state = State(parts)
     pages = _read_pages(state)
-    farms = _find_farms(state, pages, paths)
     site_of = _load_domains(paths.folder).domain
-    sites = _number_sites(pages.hosts, site_of)
-    graph, targets = make_followed_graph(state, sites)
+    farms = _find_farms(state, pages, site_of)
+    _, sites = number_sites(pages.hosts.names, site_of)
+    graph, targets = make_followed_graph(state, sites[pages.hosts.of_page])
     is_alias = targets != np.arange(len(targets))
     scores = rank_pages(graph).scores
     scores[is_alias] = 0.0
@@ -81,7 +81,7 @@ def rate_graph(paths: IndexPaths) -> bool:
         hosts=host_graph.names,
         centrality=rank_hosts(host_graph.csr).scores,
         farms=farms,
-        anchors=count_votes(state, _number_sites(pages.hosts, site_of, farms), targets),
+        anchors=count_votes(state, _number_voters(pages.hosts, site_of, farms), targets),
         read_urls=lambda ids: read_keys(state.ids.read_all(ids)),
     )
     esteem = find_esteem(state, graph, scores, pages.hosts, host_graph, farms, site_of, _list_seeds(paths))
@@ -144,10 +144,9 @@ def resolve_aliases(aliases: Csr) -> NDArray[np.int64]:
     return np.where(targets[ends] == ends, ends, own)
 
 
-def _find_farms(state: State, pages: _Pages, paths: IndexPaths) -> list[Farm]:
+def _find_farms(state: State, pages: _Pages, site_of: Callable[[str], str]) -> list[Farm]:
     if len(pages.hosts.names) < 2:
         return []
-    site_of = _load_domains(paths.folder).domain
     groups = find_groups(state.load_csr(int(LinkKind.LINK), 0), pages.hosts, pages.paths, site_of)
     return [
         Farm(group.reason, group.hosts, group.shared, tuple(map(read_key, state.ids.read_all(group.examples))))
@@ -155,12 +154,10 @@ def _find_farms(state: State, pages: _Pages, paths: IndexPaths) -> list[Farm]:
     ]
 
 
-def _number_sites(hosts: Hosts, site_of: Callable[[str], str], farms: Sequence[Farm] = ()) -> NDArray[np.int64]:
-    """A number for the site of each page, its registrable domain; hosts of a farm or of mirrors are one."""
+def _number_voters(hosts: Hosts, site_of: Callable[[str], str], farms: Sequence[Farm]) -> NDArray[np.int64]:
+    """A number for the site of each page; hosts of a farm or of mirrors are one."""
     first_of = {host: farm.hosts[0] for farm in farms for host in farm.hosts}
-    numbers: dict[str, int] = {}
-    names = (site_of(first_of.get(name, name)) for name in hosts.names)
-    of_host = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int64)
+    _, of_host = number_sites([first_of.get(name, name) for name in hosts.names], site_of)
     return of_host[hosts.of_page]
 
 

@@ -188,7 +188,9 @@ class Follower:
         """The view's current status."""
         durable, view = self._durable, self._view
         behind_bytes = self._sources.look().measure_rest(durable)
-        mean_bytes = self._read_bytes / self._read_count if self._read_count else _USUAL_BYTES
+        # Of sitemaps bytes are read, but no page; of a member with many pages no byte until its end.
+        has_mean = self._read_bytes and self._read_count
+        mean_bytes = self._read_bytes / self._read_count if has_mean else _USUAL_BYTES
         with self._lock:
             lag_s = self._lag.measure(durable, time.time())
         return ViewStatus(

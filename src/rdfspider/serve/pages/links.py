@@ -21,7 +21,7 @@ _ABOUT = {
     "pages": "Pages by the number of other hosts with a page that links to them and vouches for it, then by the number of pages.",
     "hosts": "Hosts by the number of other hosts that link to them and vouch for it.",
     "things": "Things inherit from the pages that are about them, and from data that names their address.",
-    "farms": "Groups of hosts that repeat each other.",
+    "farms": "Groups of hosts that repeat each other. The crawl visits them later, except the best host of each mirror.",
 }
 _REASONS = {
     "mirror": "mirror: the same paths, and the same links to other hosts",
