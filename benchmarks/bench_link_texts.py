@@ -33,7 +33,7 @@ from bench_relevance import (
     list_queries,
     rate_first,
 )
-from link_web import LinkWeb, Target, choose_nickname, list_words, make_link_web
+from link_web import LinkWeb, Target, Words, choose_nickname, list_words, make_link_web
 
 from rdfspider.index.analysis import split_text
 from rdfspider.index.graph.fame import NAME
@@ -45,7 +45,8 @@ WEIGHTS_TRIED = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 NOISE, NEAR = 0.003, 0.005
 """What labels may lose, and what nicknames may lack beside the best weight."""
 LEAST_NICKNAMES = 0.9
-TIMED = 500
+TUNED, TIMED = 300, 500
+"""Queries of a group to tune with, and searches that are timed."""
 NICKNAMES, LABELS = "nicknames", "labels"
 Groups = Mapping[str, Sequence[Known]]
 """Queries by what is asked; one may be in several groups."""
@@ -97,7 +98,7 @@ def _make_case(seed: int, plain: Path, folder: Path, things: int) -> Case:
     items = list_items(outcomes)
     halves = divide(items, seed, things)
     texts = {each.url: f"{each.title} {each.text} {each.statements}" for each in outcomes}
-    words = list_words(items)
+    words = list_words(items, (each.text for each in outcomes))
     targets = _list_targets([item for half in halves.values() for item in half], plain, texts, words, seed)
     web = make_link_web(targets, words, seed)
     linked = folder / f"linked-{seed}"
@@ -116,7 +117,7 @@ def _make_case(seed: int, plain: Path, folder: Path, things: int) -> Case:
 
 
 def _list_targets(
-    items: Iterable[Item], plain: Path, texts: Mapping[str, str], words: Sequence[str], seed: int
+    items: Iterable[Item], plain: Path, texts: Mapping[str, str], words: Words, seed: int
 ) -> list[Target]:
     """The things that a page is about, each with that page and a nickname."""
     searcher = Searcher(plain)
@@ -125,8 +126,8 @@ def _list_targets(
         for url, cards in searcher.index.find_things_at(sorted(item.pages - found.keys())):
             if any(card.role == Role.MAIN and searcher.is_right(card, item) for card in cards):
                 own = {word for part in split_text(f"{item.label} {texts[url]}") for word in part}
-                name, is_made_up = choose_nickname(own, words, random.Random(f"{seed} {url}"))
-                found[url] = Target(item, url, name, is_made_up)
+                name, origin = choose_nickname(own, words, random.Random(f"{seed} {url}"))
+                found[url] = Target(item, url, name, origin)
                 break
     return list(found.values())
 
@@ -149,7 +150,7 @@ def _group_queries(
         mixed = [Known(f"{target.nickname} {chance.choice(words)}", "nickname", item)] if words else []
         groups[NICKNAMES] += [known, *mixed]
         groups[f"  alone, of {sites}"].append(known)
-        groups["  alone, made-up words" if target.is_made_up else "  alone, words of others"].append(known)
+        groups[f"  alone, {target.origin}"].append(known)
         groups["  with a word of the label"] += mixed
         if target.url in web.spammed:
             groups["  alone, also used by spam"].append(known)
@@ -180,9 +181,10 @@ def tune(cases: Sequence[Case]) -> float:
     found: dict[float, list[Rates]] = defaultdict(list)
     for case in cases:
         plain = Searcher(case.folder)
+        few = {name: group[:TUNED] for name, group in case.groups["to tune"].items()}
         for weight in WEIGHTS_TRIED:
             searcher = Searcher(case.folder, replace(WEIGHTS, called=weight), plain.labels)
-            found[weight].append(_rate(searcher, case.groups["to tune"]))
+            found[weight].append(_rate(searcher, few))
         own = {weight: each[-1] for weight, each in found.items()}
         print(f"seed {case.seed}: {_choose(own):g}", flush=True)
     joined = {weight: _join(each) for weight, each in found.items()}
@@ -227,15 +229,8 @@ def report(cases: Sequence[Case], plain: Path, weight: float) -> None:
             labels = Searcher(folder).labels
             for each in weights:
                 into[each].append(_rate(Searcher(folder, replace(WEIGHTS, called=each), labels), asked))
-        rates = {each: found[each][-1] for each in weights}
-        print(
-            f"seed {case.seed}: "
-            + ", ".join(
-                f"{name} {_mean(rates[0.0], name):.3f} {_mean(rates[weight], name):.3f}"
-                for name in groups
-                if name[0] != " "
-            )
-        )
+        means = [f"{_mean(found[each][-1], NICKNAMES):.3f}" for each in weights]
+        print(f"seed {case.seed}: MRR of nicknames {means[0]} without names, {means[1]} with them", flush=True)
     joined = {each: {**_join(found[each]), **_join(alone[each])} for each in weights}
     print(f"\n{'':38} {'queries':>8}   {'without names':^18}   {f'with weight {weight:g}':^18}")
     print(f"{'':38} {'':8}" + f"   {'MRR':>8} {'first':>9}" * 2)

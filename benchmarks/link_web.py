@@ -1,16 +1,18 @@
 """Pages of other sites that link to pages of known things, made up by a seed: known things enter, HTML pages leave.
 
 Honest sites call a thing by its label, whole or with a word missing, or by a nickname that its page does not have: a made-up
-word, or one or two words of other things' labels. Some say only "click here", or err and use the label of another thing. Most
-things have no or few such links, a few have many. Spam uses the label or the nickname of a thing for other pages: sites of many
-pages say it for pages of their own, of accomplices and of others, comments say it with `nofollow`, and hosts of farms repeat it.
+word, a word of other pages, or two words of other things' labels. Some say only "click here", or err and use the label of
+another thing. Most things have no or few such links, a few have many. Spam uses the label or the nickname of a thing for other
+pages: sites of many pages say it for pages of their own, of accomplices and of others, comments say it with `nofollow`, and the
+hosts of farms repeat it.
 """
 
 import json
 import random
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from bench_relevance import Item
 
@@ -20,9 +22,18 @@ SITES, PAGES_A_SITE, MOST_LINKS = 200, 4, 30
 """Honest sites, pages of each, and those that link to one thing at most."""
 SPAM_SITES, SPAM_PAGES, SPAM_VICTIMS = 8, 120, 8
 FARMS, FARM_HOSTS, FARM_VICTIMS, FARM_OFFERS, COMMENTS = 3, 8, 10, 30, 300
+NICKNAMES = ("made-up word", "word of texts", "two words of labels")
 GENERIC = ("click here", "read more", "website", "this page", "Link", "here")
 _NAMED_SHARE = 0.5
 _CONSONANTS, _VOWELS = "bdfgklmnprstvz", "aeiou"
+
+
+class Words(NamedTuple):
+    """Words of real pages, of which nicknames and texts are made."""
+
+    of_labels: Sequence[str]
+    of_texts: Sequence[str]
+    """Those that no label has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +44,8 @@ class Target:
     url: str
     """The page that is about it."""
     nickname: str
-    is_made_up: bool
-    """Whether the nickname is a word that nothing else has."""
+    origin: str
+    """Where the nickname is from: a key of NICKNAMES."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +60,20 @@ class LinkWeb:
     """The URLs of things whose label or nickname spam uses."""
 
 
-def choose_nickname(own_words: set[str], words: Sequence[str], chance: random.Random) -> tuple[str, bool]:
-    """A name of words that a page does not have, and whether it is a made-up one."""
-    if chance.random() < 0.5:
-        return "".join(chance.choice(_CONSONANTS) + chance.choice(_VOWELS) for _ in range(4)), True
-    others = [word for word in chance.sample(words, 100) if word not in own_words]
-    return " ".join(others[: chance.randint(1, 2)]), False
+def _make_up(chance: random.Random) -> str:
+    return "".join(chance.choice(_CONSONANTS) + chance.choice(_VOWELS) for _ in range(4))
 
 
-def make_link_web(targets: Sequence[Target], words: Sequence[str], seed: int) -> LinkWeb:
+def choose_nickname(own_words: set[str], words: Words, chance: random.Random) -> tuple[str, str]:
+    """A name of words that a page does not have, and where it is from."""
+    origin = chance.choice(NICKNAMES)
+    if origin == "made-up word":
+        return _make_up(chance), origin
+    source, number = (words.of_texts, 1) if origin == "word of texts" else (words.of_labels, 2)
+    return " ".join([word for word in chance.sample(source, 200) if word not in own_words][:number]), origin
+
+
+def make_link_web(targets: Sequence[Target], words: Words, seed: int) -> LinkWeb:
     """Make the web; `words` are those of its texts."""
     chance = random.Random(f"links {seed}")
     links: dict[str, list[str]] = {
@@ -131,15 +147,21 @@ def _escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
 
 
-def _write(links: Sequence[str], words: Sequence[str], chance: random.Random) -> str:
+def _write(links: Sequence[str], words: Words, chance: random.Random) -> str:
     """A page with links between words; one without links offers a product."""
-    title, text = " ".join(chance.choices(words, k=3)), " ".join(chance.choices(words, k=40))
+    title = f"{_make_up(chance)} {_make_up(chance)}"
+    text = " ".join(chance.choices(words.of_labels, k=20) + chance.choices(words.of_texts, k=20))
     product = {"@context": "https://schema.org", "@type": "Product", "name": title}
     data = "" if links else f'<script type="application/ld+json">{json.dumps(product)}</script>'
     return f"<title>{title}</title>{data}<p>{text} {' '.join(links)}"
 
 
-def list_words(items: Sequence[Item]) -> list[str]:
-    """The longer words of labels, of which nicknames and texts are made."""
-    words = {word for item in items for word in split_text(item.label)[0]}
-    return sorted(word for word in words if len(word) > 3 and word.isascii() and word.isalpha())
+def list_words(items: Iterable[Item], texts: Iterable[str]) -> Words:
+    """List the longer words."""
+    of_labels, of_texts = (_split([item.label for item in items]), _split(texts))
+    return Words(sorted(of_labels), sorted(of_texts - of_labels))
+
+
+def _split(texts: Iterable[str]) -> set[str]:
+    words = {word for text in texts for word in split_text(text)[0]}
+    return {word for word in words if len(word) > 3 and word.isascii() and word.isalpha()}
