@@ -110,11 +110,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="bench-relevance-") as name:
         folder = arguments.keep or Path(name) / "crawl"
         if not folder.exists():
-            _index(arguments.corpus, Path(name) / "pages.warc.gz", folder)
+            index_corpus(arguments.corpus, Path(name) / "pages.warc.gz", folder)
         items = list_items(read_log(folder))
-        halves = _divide(items, arguments.seed, arguments.things)
+        halves = divide(items, arguments.seed, arguments.things)
         searcher = Searcher(folder)
-        queries = {name: list(_list_queries(half, items, arguments.seed)) for name, half in halves.items()}
+        queries = {name: list(list_queries(half, items, arguments.seed)) for name, half in halves.items()}
         for name, half in halves.items():
             kinds = ", ".join(f"{sum(item.kind == kind for item in half)} {kind}" for kind in CLASSES)
             print(f"{name}: {len(half):,} labels ({kinds}), {len(queries[name]):,} queries")
@@ -137,17 +137,20 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _index(corpus: Path, warc: Path, folder: Path) -> None:
+def index_corpus(corpus: Path, warc: Path, folder: Path) -> None:
     """Import and index the pages of the corpus."""
-    seen = set()
+    pages: dict[str, Path] = {}
+    for line in (corpus / "index.jsonl").read_text().splitlines():
+        entry = json.loads(line)
+        url = entry["url"] or f"http://unknown.example/{entry['sha256'][:12]}.html"
+        pages.setdefault(url, corpus / entry["file"])
+    index_pages(((url, gzip.decompress(path.read_bytes())) for url, path in pages.items()), warc, folder)
+
+
+def index_pages(pages: Iterable[tuple[str, bytes]], warc: Path, folder: Path) -> None:
+    """Import and index pages, given their URLs and bodies, in addition to those that the crawl has."""
     with warc.open("wb") as file:
-        for line in (corpus / "index.jsonl").read_text().splitlines():
-            entry = json.loads(line)
-            url = entry["url"] or f"http://unknown.example/{entry['sha256'][:12]}.html"
-            if url in seen:
-                continue
-            seen.add(url)
-            body = gzip.decompress((corpus / entry["file"]).read_bytes())
+        for url, body in pages:
             head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n".encode()
             about = {
                 "WARC-Record-ID": make_id(),
@@ -220,7 +223,7 @@ def _is_name(label: str, words: Sequence[str]) -> bool:
     return 1 <= len(words) <= MAX_WORDS and is_long and "://" not in label and any(map(str.isalpha, label))
 
 
-def _divide(items: Sequence[Item], seed: int, most: int) -> dict[str, list[Item]]:
+def divide(items: Sequence[Item], seed: int, most: int) -> dict[str, list[Item]]:
     """Divide items by their hosts, and take at most so many of each kind from each half."""
     halves: dict[str, list[Item]] = {"to tune": [], "to report": []}
     chance = random.Random(seed)
@@ -231,7 +234,7 @@ def _divide(items: Sequence[Item], seed: int, most: int) -> dict[str, list[Item]
     return halves
 
 
-def _list_queries(items: Sequence[Item], all_items: Sequence[Item], seed: int) -> Iterator[Known]:
+def list_queries(items: Sequence[Item], all_items: Sequence[Item], seed: int) -> Iterator[Known]:
     """Yield the queries for labels: each as it is, and in each way in which it can be disturbed."""
     for item in items:
         chance = random.Random(f"{seed} {item.label}")

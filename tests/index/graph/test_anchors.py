@@ -40,8 +40,15 @@ def test_each_site_has_one_vote(tmp_path: Path) -> None:
     others = [say(f"http://fan{number}.test/", "green  Tea") for number in range(6)]
     reader = rate(tmp_path, [*READ, *loud, *others])
     (tea,), (watches,) = find(reader, "tea")[TEA], find(reader, "watches")[TEA]
-    assert tea == pytest.approx(6 / 8 * (6 / 7) ** 0.5, abs=0.001)
-    assert watches == pytest.approx(1 / 3 * (1 / 7) ** 0.5, abs=0.001)
+    assert tea == pytest.approx(6 / 8 * (6 / 7) ** 0.25, abs=0.001)
+    assert watches == pytest.approx(1 / 3 * (1 / 7) ** 0.25, abs=0.001)
+
+
+def test_several_sites_of_many_count_more_than_one_that_is_alone(tmp_path: Path) -> None:
+    texts = [f"Tea {number}" for number in range(27)] + ["brew"] * 3
+    fans = [say(f"http://fan{number}.test/", text) for number, text in enumerate(texts)]
+    found = find(rate(tmp_path, [*READ, *fans, say("http://lone.test/", "brew", SHOP)]), "brew")
+    assert [*found] == [TEA, SHOP]
 
 
 def test_a_site_votes_for_the_text_that_it_uses_most(tmp_path: Path) -> None:
@@ -113,7 +120,7 @@ def test_words_are_found_in_other_forms_and_the_page_that_has_all_first(tmp_path
     reader = rate(tmp_path, [*READ, *names])
     found = find(reader, "brownies", "shop")
     assert [*found] == [SHOP, TEA]
-    assert found[TEA] == (pytest.approx(1 / 3 / 2**0.5, abs=0.001), 0.0)
+    assert found[TEA] == (pytest.approx(1 / 3 / 2**0.25, abs=0.001), 0.0)
     assert found[SHOP] == tuple(pytest.approx(score / 2, abs=0.001) for score in (1 / 3, 1 / 3))
     assert find(reader, "brownies", "shop", limit=1).keys() == {SHOP}
     assert find(reader) == find(reader, "nothing") == {}

@@ -25,6 +25,9 @@ MAX_PAGES = 10_000
 """Pages of a term; nobody looks at more."""
 _DOUBT = 2.0
 """Votes that the names of a page lack for certainty: one site's word counts a third."""
+_SHARE = 0.25
+"""The exponent of a term's share of the votes for a page. A page that many sites name has many names: with a half, the word of
+one site for a page that nobody else names would count more than those of three sites of thirty."""
 _MAX_FORMS, _MAX_COMPARED = 8, 500
 _MIN_STEM = 3
 """Other forms of a word have at least so many of its first characters, and all but its last few."""
@@ -181,7 +184,7 @@ def _score_terms(votes: Votes) -> tuple[Numbers, Numbers, npt.NDArray[np.float64
     pages, terms = np.divmod(keys, max(1, len(names)))
     ids, of_page = np.unique(votes.pages, return_inverse=True)
     totals = np.bincount(of_page, weights=votes.votes, minlength=len(ids))[np.searchsorted(ids, pages)]
-    return pages, terms, sums / (sums + _DOUBT) * np.sqrt(sums / totals), names
+    return pages, terms, sums / (sums + _DOUBT) * (sums / totals) ** _SHARE, names
 
 
 def _number_terms(texts: Sequence[str]) -> tuple[list[str], Numbers, Numbers]:

@@ -29,11 +29,18 @@ def add_called(search: WordSearch, words: Sequence[Word], find_called: FindCalle
     """Let words also find the pages that other sites call so. `is_of_few`: whether the question has more than words."""
     if not words or not search.weights.called:
         return list(words)
+    key = (tuple(word.text for word in words), is_of_few)
+    if key not in search.called:
+        search.called[key] = _add_all(search, words, find_called, _PAGES_OF_FEW if is_of_few else _PAGES)
+    return search.called[key]
+
+
+def _add_all(search: WordSearch, words: Sequence[Word], find_called: FindCalled, limit: int) -> list[Word]:
     asked = [
         AskedWord(word.parts or tuple(list_pairs(word.text)), partial(_is_form, search.languages, word.text))
         for word in words
     ]
-    pages = find_called(asked, _PAGES_OF_FEW if is_of_few else _PAGES, search.weights.form)
+    pages = find_called(asked, limit, search.weights.form)
     found = [(page.scores, [*_find_documents(search, page.url)]) for page in pages]
     return [
         _add(

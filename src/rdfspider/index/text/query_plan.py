@@ -69,11 +69,14 @@ class Index:
     """Returns how many pages link to a page, by its URL."""
     find_called: FindCalled = lambda *_: ()
     """Finds the pages that other sites call by words."""
+    called_words: dict[tuple[tuple[str, ...], bool], list[Word]] = field(default_factory=dict)
+    """What it has found in this search."""
 
     @property
     def words(self) -> WordSearch:
         """What is needed to look up words."""
-        return WordSearch(self.searcher, self.schema, self.languages, self.weights, self.known_words)
+        known, called = self.known_words, self.called_words
+        return WordSearch(self.searcher, self.schema, self.languages, self.weights, known, called)
 
 
 @dataclass(frozen=True, slots=True)
