@@ -2,15 +2,21 @@
 
     python benchmarks/bench_graph.py ../shared/graphs/cnr-2000              # some minutes, with ten million synthetic links
     python benchmarks/bench_graph.py ../shared/graphs/cnr-2000 --links 1000000
+    python benchmarks/bench_graph.py --corpus CORPUS                        # also with the URLs of real pages
 
 cnr-2000 is a real graph whose URLs are not known, so its ids get synthetic ones in the same order. The synthetic web has hosts
 and pages by a power law, paths as sites make them, and links that mostly stay on their host: `--seed` gives another one.
 Latencies are of single calls, in wall-clock time and, since a busy machine is no fault, in processor time, which is judged.
+Ranks are computed once here, PageRank alone, and once by the process that an indexer starts, which finds hosts and farms too.
+CORPUS is a folder with `index.jsonl` and gzipped pages, of many hosts with few pages each, so its URLs have little in common.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
+import json
+import os
 import shutil
 import sys
 import tempfile
@@ -25,19 +31,28 @@ import psutil
 import pyoxigraph
 import tantivy
 
+import rdfspider
 from rdfspider.archive.outcomes import Effect, Outcome
+from rdfspider.archive.outlinks import describe_links
+from rdfspider.index.graph import dictionary as dictionaries
 from rdfspider.index.graph.csr import Csr, transpose
+from rdfspider.index.graph.dictionary import Dictionary, DictionaryWriter, choose_samples
 from rdfspider.index.graph.keys import make_key, read_key
+from rdfspider.index.graph.pagerank import rank_pages
+from rdfspider.index.graph.rating_process import encode_paths
 from rdfspider.index.graph.reader import GraphReader
 from rdfspider.index.graph.rows import Rows, RowsWriter
-from rdfspider.index.graph.sections import SectionWriter
+from rdfspider.index.graph.sections import Sections, SectionWriter
 from rdfspider.index.graph.view import GraphView
 from rdfspider.index.layout import VERSION, IndexPaths
+from rdfspider.processes.module_process import start_beside
 
 LOOKUPS = 20_000
 PAGES_A_COMMIT = 500
 SAMPLE_PAGES = 2_000
 LINKS_A_PAGE = 50
+DICTIONARY_BLOCKS = (16, 64, 256, 1024)
+SEEDS = 10
 WORDS = (
     "about news team data paper project event archive images docs download research people contact library item view list"
 ).split()
@@ -55,17 +70,25 @@ def main() -> None:
             indptr, indices = load_links(options.graph)
             urls = make_cnr_urls(len(indptr) - 1, Random(options.seed))
             pages = ((urls[i], [urls[j] for j in indices[indptr[i] : indptr[i + 1]]]) for i in range(len(indptr) - 1))
-            reader = build(folder / "cnr", pages)
+            reader = build(folder / "cnr", make_outcomes(pages))
             judge_rows(folder, indptr, indices)
             print("  the same as a generation, without the links of pages to themselves:")
             judge_sizes(reader, 3.5, 3.0)
             measure_reads(reader, options.seed)
-            compare(folder, indptr, indices, urls)
+            compare(folder, options.graph, indptr, indices, urls)
+        if options.corpus:
+            print(f"\nReal pages ({options.corpus})")
+            reader = build(folder / "corpus", read_corpus(options.corpus))
+            judge_sizes(reader, None, None)
+            measure_reads(reader, options.seed, is_judged=False)
+            compare_dictionaries(folder, reader, options.seed)
         print(f"\nA synthetic web of {options.links:,} links (seed {options.seed})")
         web = Web(options.seed)
-        reader = build(folder / "web", web.list_pages(options.links), judge_flush=True)
+        reader = build(folder / "web", make_outcomes(web.list_pages(options.links), Random(1)), judge_flush=True)
         judge_sizes(reader, None, None)
         measure_reads(reader, options.seed)
+        measure_ranks(reader)
+        compare_dictionaries(folder, reader, options.seed)
     finally:
         shutil.rmtree(folder)
     print(f"\n{len(missed)} missed: {'; '.join(missed)}" if missed else "\nall reached")
@@ -74,6 +97,7 @@ def main() -> None:
 def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("graph", type=Path, nargs="?", help="the folder of cnr-2000 with links.npz")
+    parser.add_argument("--corpus", type=Path, help="a folder of real pages")
     parser.add_argument("--links", type=int, default=10_000_000, help="of the synthetic web")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--dir", type=Path, help="where the graphs are made")
@@ -152,29 +176,45 @@ class Web:
         return f"http{'s' * (host % 4 > 0)}://{name}/{make_path(own, number) if number else ''}"
 
 
-def make_outcome(page: Page, number: int, chance: Random | None) -> Outcome:
-    """The outcome of a page; with a source of chance, its links have anchor texts of some twenty characters."""
-    url, links = page
-    anchors = {link: " ".join(chance.choices(WORDS, k=3)) for link in links} if chance else {}
-    fields = {"digest": f"sha1:{number:08}", "outlinks": tuple(links), "anchors": anchors}
-    return Outcome(url, 1.7e9 + number, "log", 0, number, Effect.REPLACE, **fields)
+def make_outcomes(pages: Iterator[Page], chance: Random | None = None) -> Iterator[Outcome]:
+    """The outcomes of pages; with a source of chance, their links have anchor texts of some twenty characters."""
+    for number, (url, links) in enumerate(pages, 1):
+        anchors = {link: " ".join(chance.choices(WORDS, k=3)) for link in links} if chance else {}
+        fields = {"digest": f"sha1:{number:08}", "outlinks": tuple(links), "anchors": anchors}
+        yield Outcome(url, 1.7e9 + number, "log", 0, number, Effect.REPLACE, **fields)
 
 
-def build(folder: Path, pages: Iterator[Page], *, judge_flush: bool = False) -> GraphReader:
-    """Index the pages as an indexer does, and tell what that costs."""
+def read_corpus(corpus: Path) -> Iterator[Outcome]:
+    """The outcomes of real pages whose URLs are known."""
+    for number, line in enumerate((corpus / "index.jsonl").read_text().splitlines(), 1):
+        entry = json.loads(line)
+        if not entry["url"]:
+            continue
+        found = rdfspider.extract(gzip.decompress((corpus / entry["file"]).read_bytes()), url=entry["url"])
+        links = describe_links(found.links)
+        fields = {
+            "digest": f"sha1:{number:08}",
+            "canonical": found.canonical or "",
+            "statements": dict(found.statements),
+        }
+        fields |= {"outlinks": links.outlinks, "relations": links.relations, "anchors": links.anchors}
+        yield Outcome(entry["url"], 1.7e9 + number, "log", 0, number, Effect.REPLACE, **fields)
+
+
+def build(folder: Path, outcomes: Iterator[Outcome], *, judge_flush: bool = False) -> GraphReader:
+    """Index pages as an indexer does, and tell what that costs."""
     paths = IndexPaths(folder)
     paths.index.mkdir(parents=True)
     paths.version.write_text(f"{VERSION}\n")
     view = GraphView(paths)
-    chance = Random(1) if judge_flush else None
     process = psutil.Process()
     cpu_s, links, number, waiting, next_look = 0.0, 0, 0, [], 1_000_000
     memory = {}
     before_mb = process.memory_info().rss / 1e6
-    for page in pages:
+    for outcome in outcomes:
         number += 1
-        links += len(page[1])
-        waiting.append(make_outcome(page, number, chance))
+        links += len(outcome.outlinks)
+        waiting.append(outcome)
         if len(waiting) >= PAGES_A_COMMIT:
             started = time.thread_time()
             view.apply(waiting)
@@ -198,6 +238,7 @@ def build(folder: Path, pages: Iterator[Page], *, judge_flush: bool = False) -> 
     )
     most = 0.5 if judge_flush else None
     judge(f"a page with {links / number:.0f} links, read, gathered and flushed", cpu_s / number * 1e3, most, "ms")
+    judge(f"so for {LINKS_A_PAGE} links", cpu_s / links * LINKS_A_PAGE * 1e3, most, "ms")
     told = ", ".join(
         f"{at / 1e6:.0f} M: {mb - before_mb:,.0f}"
         for at, mb in memory.items()
@@ -281,7 +322,7 @@ def judge_sizes(reader: GraphReader, forward: float | None, transposed: float | 
     )
 
 
-def measure_reads(reader: GraphReader, seed: int) -> None:
+def measure_reads(reader: GraphReader, seed: int, *, is_judged: bool = True) -> None:
     (part,) = reader._state.parts
     chance = Random(seed)
     sources = part.generation.list_sources()
@@ -291,15 +332,21 @@ def measure_reads(reader: GraphReader, seed: int) -> None:
     chance.shuffle(urls)
     all_urls = reader.read_urls(sorted(everywhere))
     chance.shuffle(all_urls)
-    show("neighbours by id, out", reader.list_out, pages, 100.0)
-    show("neighbours by id, in", reader.list_in, everywhere, 100.0)
-    show("URL to URLs", reader.list_targets, urls, 1000.0)
+    by_id_us, by_url_us = (100.0, 1000.0) if is_judged else (None, None)
+    show("neighbours by id, out", reader.list_out, pages, by_id_us)
+    show("neighbours by id, in", reader.list_in, everywhere, by_id_us)
+    show("URL to URLs", reader.list_targets, urls, by_url_us)
     show("links with kinds and words, all", reader.read_links, urls, None)
     show("backlinks with kinds and words, 50", lambda url: reader.read_backlinks(url, 50), all_urls, None)
     if not part.generation.words.is_empty:
         show("the words for a page", reader.read_anchors, all_urls[: LOOKUPS // 10], None)
     show("URL to id", reader.find, all_urls, None)
     show("id to URL", reader.read_url, everywhere, None)
+    lists = ((reader.list_out, pages), (reader.list_in, everywhere))
+    sizes = [np.percentile([len(ask(page)) for page in asked], (50, 99)) for ask, asked in lists]
+    print(
+        "  links of a page p50 {:.0f}, p99 {:.0f}; links to one p50 {:.0f}, p99 {:.0f}".format(*np.concatenate(sizes))
+    )
 
 
 def show(name: str, ask: Callable, questions: Sequence, most_us: float | None) -> None:
@@ -319,22 +366,71 @@ def show(name: str, ask: Callable, questions: Sequence, most_us: float | None) -
         judge(f"{name}, p99 of processor time", float(found[1][1]), most_us, "µs")
 
 
-def compare(folder: Path, indptr: np.ndarray, indices: np.ndarray, urls: Sequence[str]) -> None:
+def measure_ranks(reader: GraphReader) -> None:
+    """Compute PageRank alone, then all ranks as an indexer does."""
+    started = time.process_time()
+    csr = reader.load_csr()
+    loaded_s = time.process_time() - started
+    rounds = rank_pages(csr).rounds
+    cpu_s = time.process_time() - started
+    judge(f"PageRank of {csr.links:,} links, {rounds} rounds, of processor time", cpu_s, 15.0, "s")
+    print(f"  {'of it, reading the links':58} {loaded_s:10.3f} s")
+    del csr
+    paths = reader._paths
+    sources = reader._state.parts[0].generation.list_sources()
+    paths.seeds.write_text("".join(f"{url}\n" for url in reader.read_urls(sources[:: len(sources) // SEEDS])))
+    process = start_beside("rdfspider.index.graph.rating_process", encode_paths(paths))
+    most_bytes, ended = 0, 0
+    while not ended:
+        most_bytes = max(most_bytes, psutil.Process(process.pid).memory_info().rss)
+        time.sleep(0.05)
+        ended, status, used = os.wait4(process.pid, os.WNOHANG)
+    assert not status, process.stdout.read()
+    print(f"  all ranks take {used.ru_utime + used.ru_stime:.1f} s of processor time and {most_bytes / 1e6:,.0f} MB")
+
+
+def compare_dictionaries(folder: Path, reader: GraphReader, seed: int) -> None:
+    """The URLs of a graph in blocks of other numbers of keys: what these take, and how long it takes to read those of a page's
+    links."""
+    (part,) = reader._state.parts
+    generation = part.generation
+    keys = [key for block in generation.dictionary.list_keys() for key in block]
+    chosen = Random(seed).choices(range(generation.rows), k=SAMPLE_PAGES)
+    rows = [generation.forward.read(row).tolist() for row in chosen]
+    usual = dictionaries.BLOCK_KEYS, dictionaries._CACHED_BLOCKS
+    print("  the dictionary by the number of keys in a block, and the URLs of a page's links:")
+    for count in DICTIONARY_BLOCKS:
+        dictionaries.BLOCK_KEYS, dictionaries._CACHED_BLOCKS = count, usual[0] * usual[1] // count
+        path = folder / f"dictionary-{count}"
+        file = SectionWriter(path)
+        writer = DictionaryWriter(file, choose_samples(keys))
+        writer.add(keys)
+        writer.finish()
+        file.finish({"keys": len(keys)})
+        print(f"    {count:5} keys                {path.stat().st_size / len(keys):10.1f} bytes a URL")
+        show(f"{count} keys in a block", Dictionary(Sections(path)).read_all, rows, None)
+    dictionaries.BLOCK_KEYS, dictionaries._CACHED_BLOCKS = usual
+
+
+def compare(folder: Path, graph: Path, indptr: np.ndarray, indices: np.ndarray, urls: Sequence[str]) -> None:
     """The same links elsewhere; bits a link, forward only."""
     print("  elsewhere, forward only:")
     links = len(indices)
+    for suffix, name in (("", "WebGraph"), ("-t", "WebGraph, transposed")):
+        files = [graph / f"{graph.name}{suffix}.{kind}" for kind in ("graph", "offsets")]
+        if all(file.exists() for file in files):
+            rows, offsets = (file.stat().st_size * 8 / links for file in files)
+            print(f"    {name:25} {rows + offsets:8.1f} bits a link, {offsets:.2f} of them for offsets")
     try:
         import scipy.sparse
 
-        graph = scipy.sparse.csr_array(
-            (np.ones(links, np.bool_), indices.astype(np.int32), indptr), shape=(len(indptr) - 1,) * 2
+        matrix = scipy.sparse.csr_array(
+            (np.ones(links, np.bool_), indices.astype(np.int32), indptr.astype(np.int32)), shape=(len(indptr) - 1,) * 2
         )
-        size = graph.indptr.nbytes + graph.indices.nbytes
+        size = matrix.indptr.nbytes + matrix.indices.nbytes
         print(f"    scipy CSR                 {size * 8 / links:8.1f} bits a link, in memory")
     except ImportError:
-        print(
-            f"    CSR (scipy is not here)   {(links * 4 + len(indptr) * 8) * 8 / links:8.1f} bits a link, by arithmetic"
-        )
+        print(f"    CSR (scipy is not here)   {(links + len(indptr)) * 4 * 8 / links:8.1f} bits a link, by arithmetic")
     try:
         import pyroaring
 

@@ -45,8 +45,8 @@ from xxhash import xxh3_64_intdigest
 from rdfspider import Crawl
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.archive.warc import make_id, make_record
+from rdfspider.index.analysis import split_text
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.text.analysis import split_text
 from rdfspider.index.text.documents import read_card
 from rdfspider.index.text.fields import RUN_FIELDS, WORD_FIELDS
 from rdfspider.index.text.query_language import parse_question
@@ -54,8 +54,8 @@ from rdfspider.index.text.query_plan import leave_out
 from rdfspider.index.text.ranking import WEIGHTS, Weights
 from rdfspider.index.text.searcher import TextIndex
 from rdfspider.results import Card, Hit, HitKind
+from rdfspider.search.link_signals import LinkSignals
 from rdfspider.search.links import Links
-from rdfspider.search.page_ranks import make_rank_finder
 from rdfspider.vocabulary.class_kinds import ClassKind, find_kind
 from rdfspider.vocabulary.classes import find_superclasses
 from rdfspider.vocabulary.labels import clean_label
@@ -313,7 +313,9 @@ class Searcher:
         self, folder: Path, weights: Weights = WEIGHTS, labels: dict[str, set[tuple[str, ...]]] | None = None
     ) -> None:
         paths = IndexPaths(folder)
-        self.index = TextIndex(folder, weights, Links(paths).open_counter, make_rank_finder(paths))
+        signals = LinkSignals(paths)
+        linked = (Links(paths).open_counter, signals.find_rank, signals.find_called)
+        self.index = TextIndex(folder, weights, *linked)
         self.labels = labels or _read_labels(self.index)
 
     def is_right(self, hit: Hit | Card, item: Item) -> bool:

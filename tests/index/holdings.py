@@ -5,9 +5,9 @@ from pathlib import Path
 import tantivy
 from pyoxigraph import DefaultGraph, NamedNode, Quad, Store
 
+from rdfspider.index.analysis import register_tokenizers
 from rdfspider.index.layout import IndexPaths
 from rdfspider.index.quads.snapshots import hold_snapshot
-from rdfspider.index.text.analysis import register_tokenizers
 from rdfspider.index.text.fields import build_schema
 
 

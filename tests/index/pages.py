@@ -9,8 +9,8 @@ import tantivy
 
 import rdfspider
 from rdfspider.archive.outcomes import Effect, Outcome
+from rdfspider.index.analysis import register_tokenizers
 from rdfspider.index.layout import IndexPaths
-from rdfspider.index.text.analysis import register_tokenizers
 from rdfspider.index.text.fields import build_schema
 from rdfspider.results import Card
 

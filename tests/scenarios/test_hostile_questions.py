@@ -153,7 +153,7 @@ def test_an_index_of_another_version_is_told_and_made_again_on_request(folder: P
     asked = Crawl.open(folder)
     assert asked.query("ASK {}") is True
     paths.version.write_text("99\n")
-    complaint = f"its layout is '99', this one reads 4; make it again with `rdfspider index --rebuild --dir {folder}`"
+    complaint = f"its layout is '99', this one reads 5; make it again with `rdfspider index --rebuild --dir {folder}`"
     for question in (*QUESTIONS, ("index",), ("forget", "http://b.test/")):
         code, out, told = run(*question, "--dir", folder)
         assert (code, out) == (2, ""), question

@@ -9,8 +9,8 @@ import msgspec
 import tantivy
 from xxhash import xxh3_128_hexdigest
 
+from rdfspider.index.analysis import list_stems, normalise_text, register_tokenizers
 from rdfspider.index.layout import VERSION, IndexPaths
-from rdfspider.index.text.analysis import list_stems, normalise_text, register_tokenizers
 from rdfspider.index.text.fields import BUCKETS, CURSOR_ID, build_schema, rank_document, weigh_document
 from rdfspider.results import Card, HitKind, Role, SourcePage
 from rdfspider.vocabulary.names import find_field_name, find_ontology, find_short_name, list_prefixes

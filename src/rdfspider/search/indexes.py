@@ -47,10 +47,10 @@ from rdfspider.search.entity_lookup import EntityLookup
 from rdfspider.search.example_queries import ExampleQuery, list_examples
 from rdfspider.search.export import Exported, choose_format, export_pages, export_table
 from rdfspider.search.link_overview import LinkOverview, LinkOverviews
+from rdfspider.search.link_signals import LinkSignals
 from rdfspider.search.links import Links
 from rdfspider.search.name_lookup import Choice, check_filter_names, make_selection
 from rdfspider.search.page_order import PageOrder
-from rdfspider.search.page_ranks import make_rank_finder
 from rdfspider.search.page_record import PageRecord, read_page
 from rdfspider.search.profiles import (
     ClassProfile,
@@ -161,8 +161,13 @@ class Indexes:
         """Return the text index."""
         with self._lock:
             if self._text is None:
-                ranks = make_rank_finder(self._paths)
-                self._text = TextIndex(self._folder, open_counter=self.links.open_counter, find_rank=ranks)
+                signals = LinkSignals(self._paths)
+                self._text = TextIndex(
+                    self._folder,
+                    open_counter=self.links.open_counter,
+                    find_rank=signals.find_rank,
+                    find_called=signals.find_called,
+                )
             return self._text
 
     def _get_sparql(self) -> Sparql:

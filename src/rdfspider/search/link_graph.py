@@ -12,11 +12,12 @@ from rdfspider.batch.output import COMPRESSED
 from rdfspider.drawing import draw_table
 from rdfspider.errors import UsageError
 from rdfspider.index.graph.csr import Csr, HostGraph, to_scipy
+from rdfspider.index.graph.kinds import UNFOLLOWED
 from rdfspider.index.graph.reader import GraphReader
 from rdfspider.search.graph_export.bv import write_bv
 from rdfspider.search.graph_export.edges import write_edges, write_host_graph, write_urls
 from rdfspider.search.graph_export.link_tables import LinkRow, write_link_table
-from rdfspider.search.links import UNFOLLOWED, name_kinds
+from rdfspider.search.links import name_kinds
 
 MAX_NETWORKX_LINKS = 1_000_000
 """networkx takes about half a kilobyte a link."""

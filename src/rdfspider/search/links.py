@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from itertools import pairwise
 
 from rdfspider.errors import UnindexedError, UsageError
-from rdfspider.index.graph.kinds import LinkKind
+from rdfspider.index.graph.kinds import UNFOLLOWED, LinkKind
 from rdfspider.index.graph.manifest import mark_manifest
 from rdfspider.index.graph.reader import Anchors, GraphLink, GraphReader
 from rdfspider.index.layout import IndexPaths
@@ -20,8 +20,6 @@ from rdfspider.search.found_links import Direction, FoundLink, FoundLinks, LinkP
 from rdfspider.urls import normalise_url
 from rdfspider.vocabulary.terms import replace_surrogates
 
-UNFOLLOWED = LinkKind.NOFOLLOW | LinkKind.UGC | LinkKind.SPONSORED
-"""Links for which a page does not vouch; the crawl does not follow them, unless it is told to."""
 MAX_STEPS = 10
 """How long a path is looked for, unless more or less is asked for."""
 MOST_STEPS = 100

@@ -39,6 +39,8 @@ def list_ranks(reader: FameReader) -> tuple[object, ...]:
     """All that a file of ranks has, but for its date and the mark of its state."""
     file = reader._load()
     assert file is not None
+    anchors = file.anchors
     tables = (file._hashes, file._steps, file._higher, file._host_hashes, file._host_scores, file._host_places)
+    tables = (*tables, anchors._terms._joined, anchors._urls._joined, anchors._ends, anchors._pages, anchors._scores)
     lists = (list(reader.list_top_pages()), list(reader.list_top_hosts()), reader.list_farms(), reader.links)
     return (*(table.tobytes() for table in tables), *lists)

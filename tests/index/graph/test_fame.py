@@ -9,6 +9,7 @@ from tests.index.graph.pages import make_history
 from tests.index.graph.rated import list_ranks, rate
 
 from rdfspider.errors import UnreadableError
+from rdfspider.index.graph.anchor_votes import Votes
 from rdfspider.index.graph.fame import MAX_TOP, NAME, Fame, FameReader, hash_page, list_top, write_fame
 from rdfspider.index.graph.keys import make_key
 from rdfspider.results import Rank
@@ -16,6 +17,8 @@ from rdfspider.results import Rank
 
 def make_fame(scores: np.ndarray, **fields: object) -> Fame:
     usual = {"state": 1, "made_us": 5_000_000, "links": 3, "top_keys": [], "hosts": [], "centrality": np.empty(0)}
+    nothing = np.empty(0, np.int64)
+    usual |= {"anchors": Votes(nothing, nothing, nothing, ()), "read_urls": lambda ids: [""] * len(ids)}
     hashes = np.arange(len(scores), dtype=np.uint64)
     return Fame(**{**usual, "hashes": hashes, "scores": scores, "farms": [], **fields})  # type: ignore[arg-type]
 

@@ -32,6 +32,11 @@ def index(folder: Path, *parts: Sequence[Outcome]) -> IndexPaths:
 def test_words_for_a_page_have_one_vote_a_site(tmp_path: Path) -> None:
     farm = [make_page(f"http://www{n}.farm.test/", 1.0, [HOME], anchors={HOME: "buy now"}) for n in range(30)]
     honest = [make_page(f"http://www.site{n}.test/{n}", 1.0, [HOME], anchors={HOME: "A's home"}) for n in range(3)]
+    # Comments may say anything.
+    farm += [
+        make_page(f"http://comments{n}.test/", 1.0, [HOME], anchors={HOME: "pills"}, relations={HOME: "ugc nofollow"})
+        for n in range(9)
+    ]
     own = [make_page(f"http://shop.a.test/{n}", 1.0, [HOME], anchors={HOME: "home"}) for n in range(5)]
     silent = [make_page("http://b.test/", 1.0, [HOME])]
     for folder, parts in (("one", [farm + honest + own + silent]), ("many", [farm, honest, own, silent])):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from indexed import index_pages
 from rdfspider import Crawl
 from rdfspider.errors import UsageError
+from rdfspider.index.analysis import list_starts
 from rdfspider.index.text import suggestions
-from rdfspider.index.text.analysis import list_starts
 from rdfspider.index.text.searcher import TextIndex
 from rdfspider.index.text.suggestions import MAX_LIMIT
 from rdfspider.results import Suggestion

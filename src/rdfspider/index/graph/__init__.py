@@ -1,4 +1,4 @@
-"""The link graph: outcomes of the log enter, answers to who links to whom leave, in some three bits a link.
+"""The link graph: outcomes of the log enter, answers to who links to whom leave, in some three bits a link each way.
 
 `view.py` follows the log. It reads the links of each page (`page_links.py`), gathers them in memory (`gathering.py`), writes
 them as generations, files that never change (`generation.py`), and lets these be merged (`merging.py`, `union.py`);
@@ -6,8 +6,9 @@ them as generations, files that never change (`generation.py`), and lets these b
 algorithms (`csr.py`).
 
 `rater.py` lets the newest state be rated while it grows, by `rating.py` in `rating_process.py`: PageRank (`pagerank.py`),
-harmonic centrality (`centrality.py`), mirrors and farms (`mirrors.py`, `resemblance.py`). The ranks are in a file of their own
-(`fame.py`), and what the crawl takes from them in another (`esteem.py`, `esteem_file.py`).
+harmonic centrality (`centrality.py`), mirrors and farms (`mirrors.py`, `resemblance.py`), and what other sites call a page
+(`anchor_votes.py`, `generic_texts.py`). All this is in a file of its own (`fame.py`, with `anchor_terms.py`), and what the crawl
+takes from it in another (`esteem.py`, `esteem_file.py`).
 
 A generation has a `dictionary.py` of URLs as sort keys (`keys.py`), so that neighbours are near each other; the links in both
 directions as `rows.py`; kinds and words of the links as `blobs.py`; all as sections of one file (`sections.py`), in blocks

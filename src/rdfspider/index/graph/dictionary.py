@@ -4,9 +4,9 @@ number → key leave.
 Keys are front-coded in blocks: how many bytes a key has in common with the first of its block, then the rest. So a key is read
 without those before it, and once compressed it takes as much as if it referred to the one before. A block is compressed with what
 all blocks have in common, and has few keys (`BLOCK_KEYS`), because a row's URLs are in nearly as many blocks as it has links:
-with 16 keys, one is read in 2 µs. On the links of real pages that takes 18.9 bytes for a URL of 57; blocks of 1,024 keys would
-take 12.9, but two hundred microseconds each. To find a key's block, the beginnings that tell blocks apart are searched in a
-memory-mapped table.
+with 16 keys, one is read in 2 µs. On the links of real pages that takes 19.6 bytes for a URL of 58; blocks of 64 keys would
+take 15.3, but 1.6 times as long for most pages' links, blocks of 1,024 keys 14.0 and eleven times as long
+(`benchmarks/bench_graph.py`). To find a key's block, the beginnings that tell blocks apart are searched in a memory-mapped table.
 """
 
 from array import array

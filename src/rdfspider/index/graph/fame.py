@@ -1,13 +1,13 @@
-"""The ranks of a graph in one file beside its generations: what was computed of one state enters, look-ups by URL and host leave.
+"""What links say of pages and hosts, in one file beside the generations: what was computed of one state enters, look-ups leave.
 
 The file says of which state it is and when it was made; it is replaced in one step. Pages are found by the hash of their key, so
 ranks are right for every URL that the state had, although newer states have other ids. A page takes ten bytes: its hash, and its
-rank in steps of a thousandth of an octave. `rating.py` computes what is in it.
+rank in steps of a thousandth of an octave. `anchor_terms.py` adds what other sites call pages. `rating.py` computes all of it.
 """
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,15 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
+from rdfspider.index.graph.anchor_terms import AnchorTerms, AskedWord, CalledPage, write_anchors
+from rdfspider.index.graph.anchor_votes import Votes
 from rdfspider.index.graph.keys import make_key, read_key
 from rdfspider.index.graph.mirrors import GroupReason
 from rdfspider.index.graph.sections import Sections, SectionWriter
 from rdfspider.results import Rank
 
 NAME = "fame"
+hash_page = xxh3_64_intdigest
+"""Returns the hash of a key by which its page is found."""
 MAX_TOP = 2_000
 """So many of the first pages, and of the first hosts, can be listed."""
-_FORMAT = 1
+_FORMAT = 2
 # A step of a rank: 2^(1/1024), which is 0.07 %. The lowest rank, 2^-16 of the mean, is far below what a page without links has.
 _STEPS = 1024
 _LOWEST = -16
@@ -70,11 +74,9 @@ class Fame:
     centrality: NDArray[np.float64]
     """The scores of hosts, beside them."""
     farms: Sequence[Farm]
-
-
-def hash_page(key: bytes) -> int:
-    """Return the hash of a key by which its page is found."""
-    return xxh3_64_intdigest(key)
+    anchors: Votes
+    read_urls: Callable[[Sequence[int]], Sequence[str]]
+    """Gives the URLs of pages by their ids."""
 
 
 def list_top(scores: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -91,6 +93,7 @@ def write_fame(folder: Path, fame: Fame) -> None:
         _write_pages(writer, fame)
         _write_hosts(writer, fame)
         writer.write_table("farms", msgspec.json.encode(fame.farms))
+        write_anchors(writer, fame.anchors, fame.read_urls)
         writer.finish(
             {
                 "format": _FORMAT,
@@ -169,6 +172,11 @@ class FameReader:
         found = self._load()
         return found.list_farms() if found else []
 
+    def find_called(self, words: Sequence[AskedWord], limit: int, form_share: float) -> list[CalledPage]:
+        """The pages that other sites call by words, as `AnchorTerms.find`; none if there is no file."""
+        found = self._load()
+        return found.anchors.find(words, limit, form_share) if found else []
+
     def check(self) -> None:
         """Read all of the file. Raise UnreadableError if it is damaged."""
         if found := self._load():
@@ -207,6 +215,7 @@ class _File:
         self._steps = file.get_table("steps", np.uint16)
         self._known_steps = file.get_table("known_steps", np.uint16)
         self._higher = file.get_table("higher", np.uint64)
+        self.anchors = AnchorTerms(file)
         self._host_hashes = file.get_table("host_hashes", np.uint64)
         self._host_scores = file.get_table("host_scores", np.float32)
         self._host_places = file.get_table("host_places", np.uint32)

@@ -23,5 +23,8 @@ class LinkKind(IntFlag):
     """The page shows the target in a frame."""
 
 
+UNFOLLOWED = LinkKind.NOFOLLOW | LinkKind.UGC | LinkKind.SPONSORED
+"""Links for which their page does not vouch: they pass no rank on, and the words for them have no vote. The crawl does not follow
+them, unless it is told to."""
 KINDS = tuple(map(LinkKind, range(256)))
 """All kinds by number: to look one up takes a tenth of the time that the class takes."""

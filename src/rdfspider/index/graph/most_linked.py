@@ -11,12 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from rdfspider.index.graph.keys import find_host, read_host, read_key
-from rdfspider.index.graph.kinds import LinkKind
+from rdfspider.index.graph.kinds import UNFOLLOWED, LinkKind
 from rdfspider.index.graph.state import State
-from rdfspider.index.graph.varints import Flags, Numbers
+from rdfspider.index.graph.varints import Numbers
 
 _WANTED = int(LinkKind.LINK | LinkKind.DATA)
-_UNWANTED = int(LinkKind.NOFOLLOW | LinkKind.UGC | LinkKind.SPONSORED)
+_UNWANTED = int(UNFOLLOWED)
 _SPARE = 2
 # What one vote counts: more than all pages that may link to a page.
 _VOTE = 1 << 32
@@ -60,22 +60,13 @@ def list_most_linked(state: State, count: int) -> MostLinked:
     host_of = _number_hosts(state, names)
     pairs = _Pairs(len(names))
     scores = _score_pages(state, host_of, pairs)
-    read_scores = np.where(_find_read(state), scores, 0)
+    read_scores = np.where(state.find_read(), scores, 0)
     chosen = np.union1d(_choose(scores, _SPARE * count), _choose(read_scores, _SPARE * count))
     if not _is_exact(state):
         scores[chosen] = _score_again(state, host_of, chosen)
     pages = _rank_pages(state, chosen, scores, count)
     read_pages = _rank_pages(state, chosen[read_scores[chosen] > 0], scores, count)
     return MostLinked(pages, _rank_hosts(list(names), pairs, count), read_pages)
-
-
-def _find_read(state: State) -> Flags:
-    """Which ids are of pages that have a row, and are not gone."""
-    is_read = np.zeros(state.ids.count, np.bool_)
-    for part, numbers in zip(state.parts, state.ids.maps, strict=True):
-        sources = part.select_live(part.generation.list_sources()[~part.generation.list_removed()])
-        is_read[sources if numbers is None else numbers[sources]] = True
-    return is_read
 
 
 class _Pairs:

@@ -1,5 +1,5 @@
-"""Rates a graph: its newest committed state enters, the file of `fame.py` leaves: ranks of pages and hosts, farms and mirrors;
-and for the crawl the table of `esteem.py`.
+"""Rates a graph: its newest committed state enters, the file of `fame.py` leaves: ranks of pages and hosts, farms and mirrors,
+and what other sites call pages; and for the crawl the table of `esteem.py`.
 
 Rank follows links that their page recommends: not those marked nofollow, ugc or sponsored. A page that redirects, or names
 another of its site as its canonical URL, stands for that one: what links to it counts for its target, and so does its own rank;
@@ -9,9 +9,9 @@ date, however it is spread over generations.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from rdfspider.domains import Domains, bundled_suffix_list
+from rdfspider.index.graph.anchor_votes import count_votes
 from rdfspider.index.graph.centrality import rank_hosts
 from rdfspider.index.graph.csr import Csr, Hosts, make_csr, make_host_graph, number_sites, select_links
 from rdfspider.index.graph.esteem import find_esteem
@@ -28,17 +29,15 @@ from rdfspider.index.graph.esteem_file import NAME as ESTEEM
 from rdfspider.index.graph.esteem_file import save_esteem
 from rdfspider.index.graph.fame import NAME as FAME
 from rdfspider.index.graph.fame import Fame, Farm, hash_page, list_top, write_fame
-from rdfspider.index.graph.keys import END, find_host, read_host, read_key
-from rdfspider.index.graph.kinds import LinkKind
+from rdfspider.index.graph.keys import END, find_host, read_host, read_key, read_keys
+from rdfspider.index.graph.kinds import UNFOLLOWED, LinkKind
 from rdfspider.index.graph.manifest import Manifest, load_manifest, open_newest
 from rdfspider.index.graph.mirrors import find_groups
 from rdfspider.index.graph.pagerank import rank_pages
-from rdfspider.index.graph.state import Ids, State
+from rdfspider.index.graph.state import State
 from rdfspider.index.layout import IndexPaths
 from rdfspider.urls import host_of
 
-UNFOLLOWED = LinkKind.NOFOLLOW | LinkKind.UGC | LinkKind.SPONSORED
-"""The kinds of links that pass no rank on."""
 # Chains of aliases are followed for 2^6 steps.
 _DOUBLINGS = 6
 _KEYS_A_PART = 65_536
@@ -50,7 +49,7 @@ class _Pages(NamedTuple):
 
     hashes: NDArray[np.uint64]
     paths: NDArray[np.uint64]
-    """Hashes of what follows the host in their URLs."""
+    """Hashes of what follows the host in their URLs; 0 for pages of hosts of which no page was read."""
     hosts: Hosts
 
 
@@ -62,11 +61,12 @@ def rate_graph(paths: IndexPaths) -> bool:
         return False
     manifest, parts = newest
     state = State(parts)
-    pages = _read_pages(state.ids)
+    pages = _read_pages(state)
     site_of = _load_domains(paths.folder).domain
     farms = _find_farms(state, pages, site_of)
-    _, sites = number_sites(pages.hosts.names, site_of)
-    graph, is_alias = make_followed_graph(state, sites[pages.hosts.of_page])
+    sites = _number_sites(pages.hosts, site_of)
+    graph, targets = make_followed_graph(state, sites)
+    is_alias = targets != np.arange(len(targets))
     scores = rank_pages(graph).scores
     scores[is_alias] = 0.0
     host_graph = make_host_graph(graph, pages.hosts)
@@ -81,6 +81,8 @@ def rate_graph(paths: IndexPaths) -> bool:
         hosts=host_graph.names,
         centrality=rank_hosts(host_graph.csr).scores,
         farms=farms,
+        anchors=count_votes(state, _number_sites(pages.hosts, site_of, farms), targets),
+        read_urls=lambda ids: read_keys(state.ids.read_all(ids)),
     )
     esteem = find_esteem(state, graph, scores, pages.hosts, host_graph, farms, site_of, _list_seeds(paths))
     if _has_forgotten_since(paths, manifest):
@@ -112,9 +114,9 @@ def mark_state(manifest: Manifest) -> int:
     return xxh3_64_intdigest(msgspec.msgpack.encode(manifest.generations)) >> 1
 
 
-def make_followed_graph(state: State, sites: NDArray[np.int64]) -> tuple[Csr, NDArray[np.bool_]]:
+def make_followed_graph(state: State, sites: NDArray[np.int64]) -> tuple[Csr, NDArray[np.int64]]:
     """The links that pass rank on: those to an alias lead to the page for which it stands, and an alias has that link alone; and
-    which pages are aliases. `sites` are the sites of pages, as numbers."""
+    for each page the one for which it stands. `sites` are the sites of pages, as numbers."""
     links = state.load_csr(int(LinkKind.LINK), int(UNFOLLOWED))
     redirects, canonical = (state.load_csr(int(kind), 0) for kind in (LinkKind.REDIRECT, LinkKind.CANONICAL))
     own = select_links(canonical, sites[canonical.list_sources()] == sites[canonical.indices])
@@ -123,10 +125,10 @@ def make_followed_graph(state: State, sites: NDArray[np.int64]) -> tuple[Csr, ND
     is_alias = targets != np.arange(links.nodes)
     numbers = np.flatnonzero(is_alias)
     if not len(numbers):
-        return links, is_alias
+        return links, targets
     sources, ends = links.list_sources(), targets[links.indices]
     kept = ~is_alias[sources] & (sources != ends)
-    return make_csr(links.nodes, [(sources[kept], ends[kept]), (numbers, targets[numbers])]), is_alias
+    return make_csr(links.nodes, [(sources[kept], ends[kept]), (numbers, targets[numbers])]), targets
 
 
 def resolve_aliases(aliases: Csr) -> NDArray[np.int64]:
@@ -152,6 +154,13 @@ def _find_farms(state: State, pages: _Pages, site_of: Callable[[str], str]) -> l
     ]
 
 
+def _number_sites(hosts: Hosts, site_of: Callable[[str], str], farms: Sequence[Farm] = ()) -> NDArray[np.int64]:
+    """A number for the site of each page, its registrable domain; hosts of a farm or of mirrors are one."""
+    first_of = {host: farm.hosts[0] for farm in farms for host in farm.hosts}
+    _, of_host = number_sites(hosts.names, lambda name: site_of(first_of.get(name, name)))
+    return of_host[hosts.of_page]
+
+
 @lru_cache(maxsize=1)
 def _load_domains(folder: Path) -> Domains:
     """The registrable domains of a crawl, which never change."""
@@ -168,19 +177,21 @@ def _list_seeds(paths: IndexPaths) -> set[str]:
         return set()
 
 
-def _read_pages(ids: Ids) -> _Pages:
+def _read_pages(state: State) -> _Pages:
     """Read all keys once."""
-    hashes, paths = np.empty(ids.count, np.uint64), np.empty(ids.count, np.uint64)
+    count = state.ids.count
+    is_read = state.find_read()
+    hashes, paths = np.empty(count, np.uint64), np.zeros(count, np.uint64)
     numbers: dict[str, int] = {}
     starts: list[int] = []
     hosts: list[int] = []
     beginning = b"\0"
-    keys = chain.from_iterable(ids.list_keys())
-    for start in range(0, ids.count, _KEYS_A_PART):
+    keys = chain.from_iterable(state.ids.list_keys())
+    for start in range(0, count, _KEYS_A_PART):
         part = list(islice(keys, _KEYS_A_PART))
         end = start + len(part)
         hashes[start:end] = np.fromiter(map(hash_page, part), np.uint64, len(part))
-        paths[start:end] = np.fromiter(map(_hash_path, part), np.uint64, len(part))
+        runs = [start]
         for place, key in enumerate(part, start):
             if not key.startswith(beginning):
                 beginning = find_host(key)
@@ -188,11 +199,15 @@ def _read_pages(ids: Ids) -> _Pages:
                 hosts.append(numbers.setdefault(read_host(beginning), len(numbers)))
                 # A host behind `!` is no beginning of its keys.
                 beginning = beginning if beginning.endswith(END) else b"\0"
-    bounds = np.array([*starts, ids.count], np.int64)
+                runs.append(place)
+        for first, last in pairwise((*runs, end)):
+            # What goes on in another part may be of a host with pages there.
+            if first == start or last == end or is_read[first:last].any():
+                paths[first:last] = _hash_paths(part[first - start : last - start])
+    bounds = np.array([*starts, count], np.int64)
     lengths = bounds[1:] - bounds[:-1]
     return _Pages(hashes, paths, Hosts(list(numbers), np.repeat(np.array(hosts, np.int32), lengths)))
 
 
-def _hash_path(key: bytes) -> int:
-    start = key.find(b"/", key.find(END))
-    return xxh3_64_intdigest(key[start + 1 :])
+def _hash_paths(keys: Sequence[bytes]) -> list[int]:
+    return [xxh3_64_intdigest(key[key.find(b"/", key.find(END)) + 1 :]) for key in keys]

@@ -15,7 +15,7 @@ from rdfspider.errors import UnindexedError
 from rdfspider.index.graph.csr import Csr, HostGraph, find_hosts, make_host_graph
 from rdfspider.index.graph.fame import FameReader, Farm, Ranked
 from rdfspider.index.graph.keys import make_key, read_key, read_keys
-from rdfspider.index.graph.kinds import KINDS, LinkKind
+from rdfspider.index.graph.kinds import KINDS, UNFOLLOWED, LinkKind
 from rdfspider.index.graph.manifest import mark_manifest, open_newest
 from rdfspider.index.graph.most_linked import MostLinked, list_most_linked
 from rdfspider.index.graph.site_links import SiteLinks, count_site_links
@@ -140,11 +140,11 @@ class GraphReader:
         return self._state.count_in(make_key(url), exact_up_to)
 
     def read_anchors(self, url: str) -> Anchors:
-        """The words that other pages use for a page."""
+        """The words that other pages use for a page, by links for which they vouch."""
         links = self._state.sample_in(make_key(url), MAX_ANCHOR_LINKS)
         by_site: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for link in links:
-            if link.anchor:
+            if link.anchor and not link.kind & UNFOLLOWED:
                 by_site[self._find_site(host_of(read_key(link.key)))][link.anchor] += 1
         own = by_site.pop(self._find_site(host_of(url)), Counter())
         votes = Counter(min(texts, key=lambda text: (-texts[text], text)) for texts in by_site.values())

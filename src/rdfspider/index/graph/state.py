@@ -6,7 +6,7 @@ number its pages in the order of keys; with several generations they are made wh
 """
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from heapq import merge
 from itertools import islice
@@ -15,17 +15,20 @@ from typing import NamedTuple
 import numpy as np
 
 from rdfspider.index.graph.csr import Csr, make_csr
+from rdfspider.index.graph.generation import parse_words
 from rdfspider.index.graph.kinds import LinkKind
 from rdfspider.index.graph.manifest import Part
 from rdfspider.index.graph.rows import CHUNK
 from rdfspider.index.graph.union import find_used, join_keys
-from rdfspider.index.graph.varints import Bytes, Numbers
+from rdfspider.index.graph.varints import Bytes, Flags, Numbers
 
 _NONE = np.empty(0, np.int64)
 _DATA = int(LinkKind.DATA)
 _ALL = 1 << 62
 _BATCH_ROWS = 16_384
 _KEYS_A_STEP = 256
+_KEPT_KEYS = 300_000
+"""Keys that are kept once several generations were joined: a tenth of a kilobyte each, and to join them again takes longer."""
 _SOURCES_A_STEP = 64 * CHUNK
 
 
@@ -44,6 +47,21 @@ class _Place(NamedTuple):
 
     part: Part
     row: int
+
+
+class _Batch(NamedTuple):
+    """Some rows of a part, with all their links."""
+
+    part: Part
+    start: int
+    """The first row."""
+    counts: Numbers
+    """How many links each row has."""
+    sources: Numbers
+    targets: Numbers
+    """The ids of both ends of each link."""
+    is_kept: Flags
+    """Whether each link is meant."""
 
 
 class State:
@@ -159,6 +177,44 @@ class State:
 
     def list_link_ids(self, wanted: int = 0, unwanted: int = 0) -> Iterator[tuple[Numbers, Numbers]]:
         """The ids of source and target of all links, in pieces."""
+        for batch in self._list_batches(wanted, unwanted):
+            yield batch.sources[batch.is_kept], batch.targets[batch.is_kept]
+
+    def list_anchors(
+        self, is_chosen: Callable[[Numbers, Numbers], Flags], wanted: int, unwanted: int
+    ) -> Iterator[tuple[Numbers, Numbers, list[str]]]:
+        """The ids of source and target of links that have an anchor text, and these texts, in pieces: of those links that
+        `is_chosen` says of sources and targets. Words of other rows are not read."""
+        for batch in self._list_batches(wanted, unwanted):
+            words = batch.part.generation.words
+            if words.is_empty:
+                continue
+            batch.is_kept[batch.is_kept] = is_chosen(batch.sources[batch.is_kept], batch.targets[batch.is_kept])
+            chosen = np.flatnonzero(batch.is_kept)
+            ends = np.cumsum(batch.counts)
+            rows = np.searchsorted(ends, chosen, side="right")
+            offsets = chosen - (ends - batch.counts)[rows]
+            links: list[int] = []
+            texts: list[str] = []
+            last, anchors = -1, list[str]()
+            for link, row, offset in zip(chosen.tolist(), rows.tolist(), offsets.tolist(), strict=True):
+                if row != last:
+                    last, anchors = row, parse_words(words.read(batch.start + row)).anchors
+                if anchors and anchors[offset]:
+                    links.append(link)
+                    texts.append(anchors[offset])
+            yield batch.sources[links], batch.targets[links], texts
+
+    def find_read(self) -> Flags:
+        """Which ids are of pages that have a row, and are not gone."""
+        is_read = np.zeros(self.ids.count, np.bool_)
+        for part, numbers in zip(self.parts, self.ids.maps, strict=True):
+            sources = part.select_live(part.generation.list_sources()[~part.generation.list_removed()])
+            is_read[sources if numbers is None else numbers[sources]] = True
+        return is_read
+
+    def _list_batches(self, wanted: int, unwanted: int) -> Iterator[_Batch]:
+        """The links of all rows, with those marked that count and are of a wanted kind and of no unwanted one."""
         accepted = np.array(
             [(not wanted or bool(kind & wanted)) and not kind & unwanted for kind in range(256)], np.bool_
         )
@@ -174,8 +230,10 @@ class State:
                     is_kept &= accepted[_join_kinds(pieces, rows.counts)]
                 elif not accepted[LinkKind.LINK]:
                     is_kept[:] = False
-                link_sources, targets = np.repeat(ids, rows.counts)[is_kept], rows.numbers[is_kept]
-                yield (link_sources, targets) if numbers is None else (numbers[link_sources], numbers[targets])
+                link_sources, targets = np.repeat(ids, rows.counts), rows.numbers
+                if numbers is not None:
+                    link_sources, targets = numbers[link_sources], numbers[targets]
+                yield _Batch(part, start, rows.counts, link_sources, targets, is_kept)
 
     def _find_row(self, key: bytes) -> _Place | None:
         for part in self.parts:
@@ -231,10 +289,15 @@ class Ids:
             return
         maps = [np.full(part.generation.keys, -1, np.int64) for part in parts]
         self.count = 0
+        kept: list[bytes] | None = []
         for keys, places in join_keys(parts, are_used):
             for (numbers, new), ids in zip(places, maps, strict=True):
                 ids[numbers] = new + self.count
             self.count += len(keys)
+            if kept is not None:
+                kept += keys
+                kept = kept if self.count <= _KEPT_KEYS else None
+        self._keys = kept
         for ids in maps:
             ids[ids < 0] = self.count
             # Of several numbers with one id, the last is meant: the others are not used.
@@ -263,6 +326,8 @@ class Ids:
         """The keys of pages."""
         if self.is_plain:
             return self._parts[0].generation.dictionary.read_all(pages)
+        if self._keys is not None:
+            return [self._keys[page] for page in pages]
         return [self.read(page) for page in pages]
 
     def list_out(self, page: int) -> Numbers:
@@ -285,6 +350,9 @@ class Ids:
         """The keys of all pages in the order of ids, in pieces."""
         if self.is_plain:
             yield from self._parts[0].generation.dictionary.list_keys()
+            return
+        if self._keys is not None:
+            yield self._keys
             return
         are_used = [find_used(part, has_removed=False) for part in self._parts]
         for keys, _ in join_keys(self._parts, are_used):

@@ -18,11 +18,11 @@ from xxhash import xxh3_128_digest
 
 from rdfspider.archive.outcomes import Outcome
 from rdfspider.codes import DuplicateKind
+from rdfspider.index.analysis import split_scripts
 from rdfspider.index.entities.contributions import Contribution, PageReading
 from rdfspider.index.entities.nodes import MAX_IRI, Text
 from rdfspider.index.identity.components import list_iris
 from rdfspider.index.ledger.writer import MAX_TEXT, Mention, SplitText
-from rdfspider.index.text.analysis import split_scripts
 from rdfspider.index.text.fields import CURSOR_ID, Subject, Terms, Texts, fill_fields, make_id
 from rdfspider.index.text.highlights import choose_facts
 from rdfspider.results import MAX_TYPES, RESULTS, Card, HitKind, Role, SourcePage

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import msgspec
 from tantivy import Schema, SchemaBuilder
 
-from rdfspider.index.text.analysis import BIGRAMS, WORDS, list_starts, list_stems
+from rdfspider.index.analysis import BIGRAMS, WORDS, list_starts, list_stems
 from rdfspider.results import Card, NameKind, Role
 from rdfspider.vocabulary.dates import write_year
 from rdfspider.vocabulary.names import expand_name, name_ontology, shorten_iri

@@ -12,8 +12,9 @@ from typing import Any
 import tantivy
 from tantivy import Occur, Query
 
+from rdfspider.index.analysis import USUAL_LANGUAGE, split_text
 from rdfspider.index.entities.contributions import find_entity
-from rdfspider.index.text.analysis import USUAL_LANGUAGE, split_text
+from rdfspider.index.text.called import FindCalled, add_called
 from rdfspider.index.text.documents import make_entity_id, make_page_id
 from rdfspider.index.text.fields import (
     AFTER,
@@ -66,6 +67,8 @@ class Index:
     known_words: dict[str, Word] = field(default_factory=dict)
     count_links: Callable[[str], int] = lambda _: 0
     """Returns how many pages link to a page, by its URL."""
+    find_called: FindCalled = lambda *_: ()
+    """Finds the pages that other sites call by words."""
 
     @property
     def words(self) -> WordSearch:
@@ -112,9 +115,10 @@ def build_plan(question: Question, index: Index, *, is_of_any_kind: bool = False
     if asks_for_things(question) and not is_of_any_kind:
         # Entities on a page have types; the page itself has none.
         parts.append((Occur.Must, _sift(Query.term_query(index.schema, "kind", HitKind.ENTITY, "basic"))))
+    is_of_few = any(occur == Occur.Must for occur, _ in parts)
     if not is_of_any_kind:
         parts += leave_out(question, index, builder.addresses)
-    plain = list(builder.plain.values())
+    plain = add_called(index.words, [*builder.plain.values()], index.find_called, is_of_few=is_of_few)
     of_all = require_all(index.words, plain)
     deciding = list_deciding(index.words, plain)
     formed = frozenset(part for word in plain if word.text in deciding for part in word.parts)

@@ -58,6 +58,8 @@ class Weights:
     """What each doubling of the pages that describe a thing adds to the factor 1."""
     links: float = 0.1
     """What each doubling of the pages that link to it adds to it."""
+    called: float = 16.0
+    """The boost of a word by which other sites call a page, for the best name; one site's counts a third."""
     rank: float = 0.01
     """What each doubling of the rank of its page, beyond the mean of all pages, adds to it."""
 

@@ -23,9 +23,10 @@ from msgspec import structs
 from tantivy import DocAddress, Occur, Query
 
 from rdfspider.errors import UnindexedError, UnreadableError, UsageError
+from rdfspider.index.analysis import choose_stemmer, list_pairs, register_tokenizers, split_text, stem_word
 from rdfspider.index.layout import IndexPaths, advise_rebuild, check_index
 from rdfspider.index.ledger.learned_classes import LearnedClasses
-from rdfspider.index.text.analysis import choose_stemmer, register_tokenizers, split_text, stem_word
+from rdfspider.index.text.called import FindCalled
 from rdfspider.index.text.documents import read_card
 from rdfspider.index.text.facets import ENOUGH, VALUES, count_facets, count_kinds, list_values
 from rdfspider.index.text.fields import ASKED, CURSOR_ID
@@ -43,7 +44,7 @@ from rdfspider.index.text.ranking import (
 )
 from rdfspider.index.text.snippets import Marker
 from rdfspider.index.text.suggestions import correct_question, suggest, suggest_question
-from rdfspider.index.text.words import Word, list_pairs
+from rdfspider.index.text.words import Word
 from rdfspider.results import MAX_RESULTS, Card, Facet, Hit, HitKind, Results, Role, ScorePart, Suggestion
 from rdfspider.vocabulary.terms import fold_iri, replace_surrogates
 
@@ -99,11 +100,13 @@ class TextIndex:
         weights: Weights = WEIGHTS,
         open_counter: OpenCounter = lambda: lambda url: 0,
         find_rank: FindRank = lambda url: 0.0,
+        find_called: FindCalled = lambda *_: (),
     ) -> None:
-        """Open an index; only benchmarks give other weights. `open_counter` and `find_rank` are of the link graph."""
+        """Open an index; only benchmarks give other weights. `open_counter` and those after it are of the link graph."""
         self._weights = weights
         self._open_counter = open_counter
         self._find_rank = find_rank
+        self._find_called = find_called
         self._languages: tuple[str, ...] = ()
         self._known_words: dict[str, Word] = {}
         self._paths = IndexPaths(folder)
@@ -259,6 +262,7 @@ class TextIndex:
             known_words=self._known_words,
             count_links=self._open_counter(),
             find_rank=self._find_rank,
+            find_called=self._find_called,
         )
 
     def _count(
@@ -267,7 +271,8 @@ class TextIndex:
         """Return facets with up to `facet_values` values (none if 0), and the number of results of each kind.
 
         `found` is how many results have all words, and how many only some."""
-        key = (index.commit, question.groups or question.text, facet_values)
+        # Newer links change what is found without a commit.
+        key = (index.commit, question.groups or question.text, facet_values, found)
         with self._lock:
             counts = self._counts.pop(key, None)
         kinds = counts.kinds if counts else count_kinds(index, question, sum(found))
@@ -358,15 +363,20 @@ def explain_hit(index: Index, plan: Plan, found: _Ranked) -> tuple[ScorePart, ..
     """Tell the parts of a result's score, and what each word of the query adds to it."""
     words = []
     for word, rarity in zip(plan.plain, plan.rarities, strict=True):
-        try:
-            value = msgspec.json.decode(word.loose.explain(index.searcher, found.address).to_json())["value"]
-        except ValueError:
-            # The document does not have it.
-            value = 0.0
+        value = _measure(index, word.loose, found.address)
         if value and found.evidence.has_all_words is False:
             value += index.weights.presence * rarity
-        words.append(f"{word.text} {value:.2f}")
+        is_called = word.called is not None and _measure(index, word.called, found.address)
+        words.append(f"{word.text} {value:.2f}{' (other sites call it so)' if is_called else ''}")
     return explain_match(found.evidence, index.weights, ", ".join(words))
+
+
+def _measure(index: Index, query: Query, address: DocAddress) -> float:
+    """The score that a query gives a document; 0 if it does not find it."""
+    try:
+        return float(msgspec.json.decode(query.explain(index.searcher, address).to_json())["value"])
+    except ValueError:
+        return 0.0
 
 
 def _find_linked(card: Card) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import cast
 
-from rdfspider.index.text.analysis import UNSPACED, USUAL_LANGUAGE, build_words, normalise_text, stem_word
+from rdfspider.index.analysis import UNSPACED, USUAL_LANGUAGE, build_words, normalise_text, stem_word
 from rdfspider.index.text.query_plan import Plan
 from rdfspider.results import Marked
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from tantivy import Occur, Query
 
-from rdfspider.index.text.analysis import MAX_START, START_SIZES, split_text, write_start
+from rdfspider.index.analysis import MAX_START, START_SIZES, split_text, write_start
+from rdfspider.index.text.called import add_called
 from rdfspider.index.text.documents import read_card
 from rdfspider.index.text.facets import list_values
 from rdfspider.index.text.fields import ASKED, WORD_FIELDS
@@ -75,8 +76,9 @@ def suggest_question(question: Question, index: Index) -> str:
 def correct_question(question: Question, index: Index) -> str:
     """Return the question's text with its unknown plain words corrected; empty if there is nothing to correct.
 
-    A word is unknown if no document has it in any form. Of the similar words that one is taken that goes best with the other
-    words of the question, or else the most frequent one in labels. Words that decide nothing are never taken."""
+    A word is unknown if no document has it in any form, and nothing is called so. Of the similar words that one is taken that
+    goes best with the other words of the question, or else the most frequent one in labels. Words that decide nothing are never
+    taken."""
     words = [
         (clause.start + match.start(), match[0], found[0])
         for group in question.groups
@@ -89,6 +91,8 @@ def correct_question(question: Question, index: Index) -> str:
         if len(found := split_text(match[0])[0]) == 1
     ]
     known = [find_word(index.words, word) for _, _, word in words]
+    if not all(word.count for word in known):
+        known = add_called(index.words, known, index.find_called, is_of_few=False)
     beside = [word.query for word in known if word.count]
     text = question.text
     unknown = [one for one, word in zip(words, known, strict=True) if not word.count]

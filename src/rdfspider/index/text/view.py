@@ -37,12 +37,12 @@ from msgspec.structs import replace
 from rdfspider.archive.outcomes import Effect, Outcome, make_stamp
 from rdfspider.domains import Domains, bundled_suffix_list
 from rdfspider.errors import UnreadableError, UsageError, is_shortage
+from rdfspider.index.analysis import register_tokenizers
 from rdfspider.index.entities.contributions import URN, PageReading, read_page
 from rdfspider.index.identity.evidence import list_claims
 from rdfspider.index.identity.splits import SplitRules
 from rdfspider.index.layout import IndexPaths, advise_rebuild
 from rdfspider.index.ledger.writer import MAX_MENTIONS, Ledger, Mention, Settled, SplitText
-from rdfspider.index.text.analysis import register_tokenizers
 from rdfspider.index.text.documents import (
     build_cursor,
     build_entity,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from tantivy import Occur, Query, Schema, Searcher
 
-from rdfspider.index.text.analysis import stem_word, write_stem
+from rdfspider.index.analysis import list_pairs, stem_word, write_stem
 from rdfspider.index.text.fields import RUN_FIELDS, STEM_FIELDS, WORD_FIELDS
 from rdfspider.index.text.ranking import Weights, is_frequent, rate_rarity
 
@@ -46,6 +46,8 @@ class Word:
     """About how many documents have it; 0 if none has."""
     parts: tuple[str, ...] = ()
     """The words that it consists of."""
+    called: Query | None = None
+    """Finds what other sites call so; None if they call nothing so."""
 
 
 def find_word(search: WordSearch, word: str) -> Word:
@@ -113,11 +115,6 @@ def find_run(search: WordSearch, run: str) -> Word:
     count = max(min(search.searcher.doc_freq(field, pair) for pair in pairs) for field in RUN_FIELDS)
     query = Query.disjunction_max_query(fields, search.weights.tie)
     return Word(run, query, query, count)
-
-
-def list_pairs(run: str) -> list[str]:
-    """List the pairs of characters of a run, in their order; a single character stands alone."""
-    return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
 
 
 def rate_words(search: WordSearch, words: Sequence[Word]) -> list[float]:

@@ -27,6 +27,8 @@ MAX_START = 32
 START_SIZES = (1, 2, 3, 5)
 """Beginnings of these lengths are terms of their own; longer ones are found as prefixes of the term of the whole label."""
 _MAX_START_READ = 200
+_MAX_WORD = 100
+"""Words of so many characters, or more, are left out."""
 _PLAIN_WORD = re.compile("[a-z0-9]+")
 _ANY_WORD = re.compile(r"[^\W_]+")
 STEMMERS = {
@@ -92,8 +94,16 @@ def _find_marks() -> re.Pattern[str]:
 
 def split_text(text: str) -> tuple[list[str], list[str]]:
     """Return the words of a text as the index has them, and its runs of scripts without spaces."""
+    if len(text) < _MAX_WORD and text.isascii():
+        # A quarter of the time for most labels and words.
+        return _PLAIN_WORD.findall(text.lower()), []
     spaced, runs = split_scripts(text)
     return _words().analyze(spaced), [run.lower() for run in runs]
+
+
+def list_pairs(run: str) -> list[str]:
+    """List the pairs of characters of a run, in their order; a single character stands alone."""
+    return [run[at : at + 2] for at in range(len(run) - 1)] or [run]
 
 
 def write_start(text: str) -> str:
@@ -193,7 +203,7 @@ def register_tokenizers(index: tantivy.Index) -> None:
 def build_words() -> tantivy.TextAnalyzer:
     """Build the tokenizer `words`."""
     words = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-    words = words.filter(tantivy.Filter.remove_long(100)).filter(tantivy.Filter.lowercase())
+    words = words.filter(tantivy.Filter.remove_long(_MAX_WORD)).filter(tantivy.Filter.lowercase())
     return words.filter(tantivy.Filter.ascii_fold()).build()
 
 

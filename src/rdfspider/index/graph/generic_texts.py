@@ -1,0 +1,20 @@
+"""Anchor texts that would do for any page, in the languages of most pages: they say nothing of the page to which they lead."""
+
+GENERIC_TEXTS = frozenset(
+    text.strip()
+    for text in """
+a, about, article, blog, click, click here, continue, continue reading, details, download, external link, find out more,
+full story, go, here, home, home page, homepage, info, information, learn more, link, links, more, more info, more information,
+next, official site, official website, open, original, page, previous, read, read more, see, see more, site, source, the, this,
+this article, this link, this page, this site, view, view more, visit, visit site, visit website, web, web site, webpage, website,
+artikel, hier, hier klicken, klick, klicken sie hier, lesen, mehr, mehr dazu, mehr erfahren, mehr infos, offizielle website,
+quelle, seite, startseite, webseite, weiter, weiterlesen, weitere informationen, zur website,
+accueil, cliquez ici, en savoir plus, ici, la suite, lien, lire, lire la suite, plus, site officiel, site web, suite, voir,
+articulo, aqui, enlace, fuente, haga clic aqui, inicio, leer mas, mas, mas informacion, pagina, pagina web, sitio,
+sitio oficial, sitio web, ver, ver mas,
+articolo, clicca qui, continua, fonte, leggi, leggi tutto, qui, sito, sito ufficiale, sito web, vai, vedi,
+bron, klik hier, lees meer, lees verder, meer, meer informatie,
+artigo, clique aqui, leia mais, mais, saiba mais, site oficial, ver mais
+""".split(",")
+)
+"""In the form of `anchor_votes.fold_text`."""
