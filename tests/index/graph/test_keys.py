@@ -46,6 +46,7 @@ def test_every_url_comes_back_exactly(url: str) -> None:
 
 
 @given(st.lists(URLS, max_size=20), st.booleans())
+@example(["http://a.test/", "", "http://a.test/"], False)
 @example(["http://a.test/", "https://a.test/s", "http://a.test/\ud800", "https://a.test:80/", "https://a.test/"], False)
 def test_urls_come_back_together_as_they_do_alone(urls: list[str], is_sorted: bool) -> None:
     urls = sorted(urls, key=make_key) if is_sorted else urls

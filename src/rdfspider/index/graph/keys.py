@@ -57,10 +57,11 @@ def read_keys(keys: Sequence[bytes]) -> list[str]:
     for key in keys:
         if not key.startswith(beginning):
             end = key.find(END) + 1
-            start = _read_start(key[: end + 1])
-            if not start or (key[end] != _SLASH and key[end + 1 : end + 2] != b"/"):
+            found = _read_start(key[: end + 1])
+            if not found or (key[end] != _SLASH and key[end + 1 : end + 2] != b"/"):
                 urls.append(_read_odd_key(key))
                 continue
+            start = found
             size = end + (key[end] != _SLASH)
             beginning = key[: size + 1]
         urls.append(start + key[size:].decode("utf-8", "surrogatepass"))

@@ -64,8 +64,8 @@ def rate_graph(paths: IndexPaths) -> bool:
     pages = _read_pages(state)
     site_of = _load_domains(paths.folder).domain
     farms = _find_farms(state, pages, site_of)
-    sites = _number_sites(pages.hosts, site_of)
-    graph, targets = make_followed_graph(state, sites)
+    _, sites = number_sites(pages.hosts.names, site_of)
+    graph, targets = make_followed_graph(state, sites[pages.hosts.of_page])
     is_alias = targets != np.arange(len(targets))
     scores = rank_pages(graph).scores
     scores[is_alias] = 0.0
@@ -81,7 +81,7 @@ def rate_graph(paths: IndexPaths) -> bool:
         hosts=host_graph.names,
         centrality=rank_hosts(host_graph.csr).scores,
         farms=farms,
-        anchors=count_votes(state, _number_sites(pages.hosts, site_of, farms), targets),
+        anchors=count_votes(state, _number_voters(pages.hosts, site_of, farms), targets),
         read_urls=lambda ids: read_keys(state.ids.read_all(ids)),
     )
     esteem = find_esteem(state, graph, scores, pages.hosts, host_graph, farms, site_of, _list_seeds(paths))
@@ -154,10 +154,10 @@ def _find_farms(state: State, pages: _Pages, site_of: Callable[[str], str]) -> l
     ]
 
 
-def _number_sites(hosts: Hosts, site_of: Callable[[str], str], farms: Sequence[Farm] = ()) -> NDArray[np.int64]:
-    """A number for the site of each page, its registrable domain; hosts of a farm or of mirrors are one."""
+def _number_voters(hosts: Hosts, site_of: Callable[[str], str], farms: Sequence[Farm]) -> NDArray[np.int64]:
+    """A number for the site of each page; hosts of a farm or of mirrors are one."""
     first_of = {host: farm.hosts[0] for farm in farms for host in farm.hosts}
-    _, of_host = number_sites(hosts.names, lambda name: site_of(first_of.get(name, name)))
+    _, of_host = number_sites([first_of.get(name, name) for name in hosts.names], site_of)
     return of_host[hosts.of_page]
 
 
