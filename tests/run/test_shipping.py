@@ -56,10 +56,11 @@ def test_a_copy_is_a_state_between_two_commits(tmp_path: Path) -> None:
         turn = asyncio.Lock()
         snapshots = ShardSnapshots(folder, frontier, turn, lambda: {segment.name: committed[0]})
         config = BackupConfig(url=str(store), every_s=0.1)
-        shipped = asyncio.Event()
-        shipping = ship_shard(config, 0, snapshots, frontier.epoch, lambda inbox: shipped.set())
+        shipped: list[int] = []
+        shipping = ship_shard(config, 0, snapshots, frontier.epoch, lambda inbox: shipped.append(committed[0]))
         loop = shipping.start()
-        while committed[0] < 30 or not shipped.is_set():
+        # The last shipment has begun after the one before it, when something was committed.
+        while committed[0] < 30 or not any(shipped[:-1]):
             with segment.open("ab") as file:
                 file.write(b"x")
             await asyncio.sleep(0.01)

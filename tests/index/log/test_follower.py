@@ -153,6 +153,24 @@ def test_how_far_behind_it_is_can_be_told_before_any_page_was_read(tmp_path: Pat
     assert not read_urls(path)
 
 
+def test_how_far_behind_it_is_can_be_told_inside_a_member_with_many_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches_module, "_BATCH_OUTCOMES", 2)
+    add_packed(tmp_path, 0)
+    told = []
+
+    class TellingView(NamesView):
+        def apply(self, outcomes: Sequence[Outcome]) -> None:
+            super().apply(outcomes)
+            told.append(follower.describe().behind_pages)
+
+    sources = Sources(IndexPaths(tmp_path), ExtractConfig())
+    follower = Follower("names", lambda: TellingView(tmp_path / "names.sqlite"), sources, Batches(sources))
+    catch_up(follower)
+    assert len(told) == 4 and min(told) >= 1
+
+
 def test_what_was_taken_is_durable_when_it_is_told_to_leave(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(follower_module, "_SOON_S", 60.0)
     monkeypatch.setattr(follower_module, "_COMMIT_S", 60.0)
