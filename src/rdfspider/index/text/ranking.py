@@ -13,7 +13,8 @@
 All weights were tried by `benchmarks/bench_relevance.py --tune`, each at a half, three quarters, four thirds and twice its value,
 on queries about one half of the hosts of real pages. `label`, `document`, `page` and `same_label` are what it learnt; the others,
 which were set by hand first, are the best as they are, or make no difference there. `rank` makes none up to twenty times its
-value, so it is one that decides between matches that are nearly as good. `ALL_WORDS` is a rule, not a weight.
+value, so it is one that decides between matches that are nearly as good. `called` was learnt by `benchmarks/bench_link_texts.py`.
+`ALL_WORDS` is a rule, not a weight.
 """
 
 from collections.abc import Callable, Mapping, Sequence

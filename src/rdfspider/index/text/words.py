@@ -31,7 +31,7 @@ class WordSearch:
     known: "dict[str, Word]"
     """Words that were looked up already, as of the same commit."""
     called: "dict[tuple[tuple[str, ...], bool], list[Word]]"
-    """Words with what other sites call so, as `add_called` found them in the same search: a search needs them up to three times."""
+    """Words with what other sites call so, as `add_called` found them in the same search, which needs them up to three times."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
