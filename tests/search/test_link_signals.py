@@ -113,6 +113,12 @@ def test_words_of_others_go_with_its_own_words_and_filters(crawl: Crawl) -> None
     assert list_found(crawl, "gizmos -bremen site:widgets.test") == []
 
 
+def test_words_of_odd_queries_are_looked_up(crawl: Crawl) -> None:
+    assert all(list_found(crawl, text)[0] == IBM for text in ("big-blue", "BIG.blüe", "big-big-blue", "blue " * 999))
+    for text in ("大大学大学", "a-" * 999, "日本、" * 999, "\0 \ud800 ﷺ", "!"):
+        assert list_found(crawl, text)[:1] != [IBM]
+
+
 def test_a_word_that_only_others_use_is_no_mistake(tmp_path: Path) -> None:
     pages = {
         IBM: write_page("Machines for offices"),

@@ -126,6 +126,24 @@ def test_words_are_found_in_other_forms_and_the_page_that_has_all_first(tmp_path
     assert find(reader) == find(reader, "nothing") == {}
 
 
+def test_the_best_pages_for_many_words_are_those_with_the_highest_sums(tmp_path: Path) -> None:
+    pages = [f"http://page{number}.test/" for number in range(12)]
+    links = [
+        say(f"http://fan{fan}.test/{page}", " ".join(f"w{n}" for n in range(24) if (n + page + fan) % 5 < 3), url)
+        for page, url in enumerate(pages)
+        for fan in range(page % 4 + 1)
+    ]
+    reader = rate(tmp_path, [*(make_page(page, 1.0) for page in pages), *links])
+    words = [f"w{number}" for number in range(24)]
+    all_found = find(reader, *words, "unknown")
+    assert all_found.keys() == {*pages}
+    alone = {word: find(reader, word) for word in words}
+    assert all(
+        scores == (*(alone[word].get(url, (0.0,))[0] for word in words), 0.0) for url, scores in all_found.items()
+    )
+    assert all([*find(reader, *words, limit=limit)] == [*all_found][:limit] for limit in range(1, 13))
+
+
 def test_runs_without_spaces_are_found_by_their_pairs(tmp_path: Path) -> None:
     reader = rate(tmp_path, [*READ, say("http://a.test/", "東京大学 Tokyo"), say("http://b.test/", "大学生活", SHOP)])
 
@@ -136,6 +154,8 @@ def test_runs_without_spaces_are_found_by_their_pairs(tmp_path: Path) -> None:
     assert find_run("大学") == {TEA, SHOP}
     assert find_run("東京大学") == {TEA}
     assert find_run("東京大学生") == set()
+    assert find_run("大学大学") == set()
+    assert find_run("大学" * 400) == set()
     assert list_terms(fold_text("東京大学 Tokyo")) == ["tokyo", "東京", "京大", "大学"]
 
 

@@ -85,27 +85,43 @@ class AnchorTerms:
         """The pages that words of a query name best, at most so many. A rare word tells more than a common one; another form of
         a word counts a share."""
         found = [self._look_up(word, form_share) for word in words]
-        pages = np.unique(np.concatenate([np.empty(0, np.int64), *(each[0] for each in found)]))
-        table = np.zeros((len(found), len(pages)), np.float32)
-        for row, (its_pages, scores) in zip(table, found, strict=True):
-            row[np.searchsorted(pages, its_pages)] = scores
-        total = len(self._urls)
-        rarities = [log(1 + (total - len(each[0]) + 0.5) / (len(each[0]) + 0.5)) for each in found]
-        sums = np.array(rarities, np.float32) @ table if found else np.empty(0, np.float32)
-        best = np.lexsort((pages, -sums))[:limit]
+        best = self._choose_best(found, limit)
+        table = [_read_scores(each, best) for each in found]
         return [
-            CalledPage(self._urls.read(page), tuple(scores))
-            for page, scores in zip(pages[best].tolist(), table[:, best].T.tolist(), strict=True)
+            CalledPage(self._urls.read(page), scores)
+            for page, scores in zip(best.tolist(), zip(*table, strict=True), strict=True)
         ]
+
+    def _choose_best(self, found: Sequence[tuple[Numbers, _Scores]], limit: int) -> Numbers:
+        """The pages with the highest sums of scores. There may be millions of pages with one of many words."""
+        total = len(self._urls)
+        rarities = [log(1 + (total - len(pages) + 0.5) / (len(pages) + 0.5)) for pages, _ in found]
+        pages = np.concatenate([np.empty(0, np.int64), *(each[0] for each in found)])
+        scores = np.concatenate(
+            [np.empty(0, np.float32), *(rarity * each[1] for rarity, each in zip(rarities, found, strict=True))]
+        )
+        # Lists that are sorted already are merged fast.
+        order = np.argsort(pages, kind="stable")
+        pages, scores = pages[order], scores[order]
+        starts = np.flatnonzero(np.diff(pages, prepend=-1))
+        sums = np.add.reduceat(scores, starts) if len(starts) else scores
+        pages = pages[starts]
+        if len(pages) > limit:
+            is_high = sums >= np.partition(sums, len(sums) - limit)[len(sums) - limit]
+            pages, sums = pages[is_high], sums[is_high]
+        return pages[np.lexsort((pages, -sums))][:limit]
 
     def _look_up(self, word: AskedWord, form_share: float) -> tuple[Numbers, _Scores]:
         """The pages that a word names, ascending, and how well."""
-        found = [self._read(term) for term in word.terms]
-        if len(found) == 1:
+        found = [self._read(term) for term in dict.fromkeys(word.terms)]
+        if len(word.terms) == 1:
             forms = map(self._read, self._list_forms(word))
             found = [_unite([found[0], *((pages, form_share * scores) for pages, scores in forms)])]
-        pages, scores = found[0] if found else _NONE
-        for other_pages, other_scores in found[1:]:
+        # The shortest list first: mostly few pages are left soon, or none.
+        (pages, scores), *others = sorted(found, key=lambda each: len(each[0])) or [_NONE]
+        for other_pages, other_scores in others:
+            if not len(pages):
+                break
             pages, here, there = np.intersect1d(pages, other_pages, assume_unique=True, return_indices=True)
             scores = np.minimum(scores[here], other_scores[there])
         return pages, scores
@@ -200,8 +216,20 @@ def _number_terms(texts: Sequence[str]) -> tuple[list[str], Numbers, Numbers]:
     return names, place_of[np.frombuffer(said, np.uint32)], np.frombuffer(ends, np.int64)
 
 
+def _read_scores(found: tuple[Numbers, _Scores], wanted: Numbers) -> list[float]:
+    """The scores of wanted pages in a list; 0 for those that it has not."""
+    pages, scores = found
+    places = np.searchsorted(pages, wanted)
+    return [
+        float(scores[place]) if place < len(pages) and pages[place] == page else 0.0
+        for place, page in zip(places.tolist(), wanted.tolist(), strict=True)
+    ]
+
+
 def _unite(lists: Sequence[tuple[Numbers, _Scores]]) -> tuple[Numbers, _Scores]:
     """The pages of several lists, each with its highest score."""
+    if len(lists) == 1:
+        return lists[0]
     pages = np.unique(np.concatenate([each[0] for each in lists]))
     scores = np.zeros(len(pages), np.float32)
     for its_pages, its_scores in lists:
