@@ -73,7 +73,7 @@ class Gathered:
         self._rows[page.url] = _Row(page.stamp, page.is_removed, targets, kinds, anchors, predicates)
         self._links += len(targets)
         new = islice(reversed(numbers), len(numbers) - before)
-        self._chars += sum(map(len, new)) + sum(map(len, page.anchors.values())) + len(page.url)
+        self._chars += sum(map(len, new)) + sum(map(len, anchors)) + len(page.url)
 
     def list_pages(self) -> list[tuple[bytes, str, Stamp]]:
         """The key, URL and stamp of each row, by key."""
