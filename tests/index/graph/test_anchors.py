@@ -126,6 +126,14 @@ def test_words_are_found_in_other_forms_and_the_page_that_has_all_first(tmp_path
     assert find(reader) == find(reader, "nothing") == {}
 
 
+def test_another_form_is_found_among_many_words_that_begin_as_it_does(tmp_path: Path) -> None:
+    others = [f"cata{number}{letter}" for number in range(30) for letter in "abcdefghijklmnopqrstuvwxyz"]
+    pages = [f"http://page{number}.test/" for number in range(0, len(others), 20)]
+    crowd = [say(f"http://fan{number}.test/", other, pages[number // 20]) for number, other in enumerate(others)]
+    reader = rate(tmp_path, [*READ, *(make_page(page, 1.0) for page in pages), *crowd, say("http://a.test/", "cats")])
+    assert find(reader, "cat").keys() == {TEA}
+
+
 def test_the_best_pages_for_many_words_are_those_with_the_highest_sums(tmp_path: Path) -> None:
     pages = [f"http://page{number}.test/" for number in range(12)]
     links = [
