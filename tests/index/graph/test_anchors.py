@@ -80,9 +80,19 @@ def test_hosts_that_repeat_each_other_have_one_vote_together(tmp_path: Path) -> 
 
 
 def test_texts_that_would_do_for_any_page_say_nothing(tmp_path: Path) -> None:
-    texts = ["Click here!", "Aquí", "https://tea.test/leaves", "www.tea.test", "»", "En savoir plus…", "leaflets"]
+    texts = [
+        "Click here!",
+        "Aquí",
+        "https://tea.test/leaves",
+        "www.tea.test",
+        "»",
+        "En savoir plus…",
+        "Подробнее…",
+        "続きを読む",
+        "leaflets",
+    ]
     reader = rate(tmp_path, [*READ, *(say(f"http://fan{n}.test/", text) for n, text in enumerate(texts))])
-    assert not find(reader, "click", "here", "aqui", "https", "leaves", "test", "savoir")
+    assert not find(reader, "click", "here", "aqui", "https", "leaves", "test", "savoir", "подробнее", "続き")
     assert find(reader, "leaflets")[TEA] == (pytest.approx(1 / 3, abs=0.001),)
     assert all(fold_text(text) == text for text in GENERIC_TEXTS)
 
