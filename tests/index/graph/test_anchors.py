@@ -80,9 +80,19 @@ def test_hosts_that_repeat_each_other_have_one_vote_together(tmp_path: Path) -> 
 
 
 def test_texts_that_would_do_for_any_page_say_nothing(tmp_path: Path) -> None:
-    texts = ["Click here!", "Aquí", "https://tea.test/leaves", "www.tea.test", "»", "En savoir plus…", "leaflets"]
+    texts = [
+        "Click here!",
+        "Aquí",
+        "https://tea.test/leaves",
+        "www.tea.test",
+        "»",
+        "En savoir plus…",
+        "Подробнее…",
+        "続きを読む",
+        "leaflets",
+    ]
     reader = rate(tmp_path, [*READ, *(say(f"http://fan{n}.test/", text) for n, text in enumerate(texts))])
-    assert not find(reader, "click", "here", "aqui", "https", "leaves", "test", "savoir")
+    assert not find(reader, "click", "here", "aqui", "https", "leaves", "test", "savoir", "подробнее", "続き")
     assert find(reader, "leaflets")[TEA] == (pytest.approx(1 / 3, abs=0.001),)
     assert all(fold_text(text) == text for text in GENERIC_TEXTS)
 
@@ -124,6 +134,14 @@ def test_words_are_found_in_other_forms_and_the_page_that_has_all_first(tmp_path
     assert found[SHOP] == tuple(pytest.approx(score / 2, abs=0.001) for score in (1 / 3, 1 / 3))
     assert find(reader, "brownies", "shop", limit=1).keys() == {SHOP}
     assert find(reader) == find(reader, "nothing") == {}
+
+
+def test_another_form_is_found_among_many_words_that_begin_as_it_does(tmp_path: Path) -> None:
+    others = [f"cata{number}{letter}" for number in range(30) for letter in "abcdefghijklmnopqrstuvwxyz"]
+    pages = [f"http://page{number}.test/" for number in range(0, len(others), 20)]
+    crowd = [say(f"http://fan{number}.test/", other, pages[number // 20]) for number, other in enumerate(others)]
+    reader = rate(tmp_path, [*READ, *(make_page(page, 1.0) for page in pages), *crowd, say("http://a.test/", "cats")])
+    assert find(reader, "cat").keys() == {TEA}
 
 
 def test_the_best_pages_for_many_words_are_those_with_the_highest_sums(tmp_path: Path) -> None:

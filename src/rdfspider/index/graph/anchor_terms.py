@@ -9,7 +9,7 @@ from array import array
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from itertools import count
+from itertools import count, islice
 from math import log
 from typing import NamedTuple
 
@@ -30,7 +30,8 @@ _SHARE = 0.25
 one site for a page that nobody else names would count more than those of three sites of thirty."""
 _MAX_FORMS, _MAX_COMPARED = 8, 500
 _MIN_STEM = 3
-"""Other forms of a word have at least so many of its first characters, and all but its last few."""
+"""Other forms of a word have at least so many of its first characters, and all but its last few. The shortest are compared: there
+may be very many that begin so."""
 _MAX_ENDING = 3
 _Scores = npt.NDArray[np.float32]
 _NONE: tuple[Numbers, _Scores] = (np.empty(0, np.int64), np.empty(0, np.float32))
@@ -139,13 +140,8 @@ class AnchorTerms:
     def _list_forms(self, word: AskedWord) -> list[str]:
         term = word.terms[0]
         beginning = term[: max(_MIN_STEM, len(term) - _MAX_ENDING)]
-        forms: list[str] = []
-        for number, other in enumerate(self._terms.list_from(beginning)):
-            if number == _MAX_COMPARED or len(forms) == _MAX_FORMS or not other.startswith(beginning):
-                break
-            if other != term and word.is_form(other):
-                forms.append(other)
-        return forms
+        near = (other for other in self._terms.list_shortest(beginning, _MAX_COMPARED) if other != term)
+        return [*islice(filter(word.is_form, near), _MAX_FORMS)]
 
 
 class _Texts:
@@ -170,10 +166,14 @@ class _Texts:
         place = bisect_left(range(len(self)), wanted, key=self._read)
         return place if place < len(self) and self._read(place) == wanted else None
 
-    def list_from(self, beginning: str) -> Iterator[str]:
-        """The texts of a sorted list from a beginning on."""
+    def list_shortest(self, beginning: str, limit: int) -> Iterator[str]:
+        """The shortest texts with a beginning in a sorted list, at most so many."""
         start = bisect_left(range(len(self)), _encode(beginning), key=self._read)
-        return map(self.read, range(start, len(self)))
+        # No text has this byte.
+        stop = bisect_left(range(len(self)), _encode(beginning) + b"\xff", key=self._read)
+        before = int(self._ends[start - 1]) if start else 0
+        lengths = np.diff(self._ends[start:stop], prepend=np.uint64(before))
+        return map(self.read, (start + np.argsort(lengths, kind="stable")[:limit]).tolist())
 
     def _read(self, place: int) -> bytes:
         start = int(self._ends[place - 1]) if place else 0

@@ -14,7 +14,11 @@ articulo, aqui, enlace, fuente, haga clic aqui, inicio, leer mas, mas, mas infor
 sitio oficial, sitio web, ver, ver mas,
 articolo, clicca qui, continua, fonte, leggi, leggi tutto, qui, sito, sito ufficiale, sito web, vai, vedi,
 bron, klik hier, lees meer, lees verder, meer, meer informatie,
-artigo, clique aqui, leia mais, mais, saiba mais, site oficial, ver mais
+artigo, clique aqui, leia mais, mais, saiba mais, site oficial, ver mais,
+czytaj wiecej, kliknij tutaj, strona, tutaj, wiecej, zobacz, zrodlo,
+главная, далее, здесь, источник, официальный сайт, подробнее, сайт, ссылка, тут, читать далее,
+こちら, ここ, クリック, サイト, ホーム, リンク, 公式サイト, 詳細, 詳しくはこちら, 続きを読む,
+点击这里, 点击, 更多, 了解更多, 官网, 官方网站, 链接, 首页, 查看, 阅读更多, 더보기, 여기, 홈페이지, 홈
 """.split(",")
 )
 """In the form of `anchor_votes.fold_text`."""
