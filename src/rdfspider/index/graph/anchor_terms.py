@@ -1,7 +1,7 @@
 """The pages that other sites call by a term: votes enter, tables leave, which answer which pages words mean.
 
-A term is a word of an anchor text, or a pair of characters of a run without spaces. How well it names a page, from 0 to 1, is
-more where many sites say it, and less where most sites that link to the page say something else. A term keeps the pages that
+A term is a word of an anchor text, or a character or a pair of characters of a run without spaces. How well it names a page,
+from 0 to 1, is more where many sites say it, and less where most sites that link to the page say something else. A term keeps the pages that
 it names best. Other forms of a word are found among the terms with the same beginning.
 """
 
@@ -184,7 +184,8 @@ def list_terms(name: str) -> list[str]:
     """The different terms of a folded text."""
     parts = name.split(" ")
     if not name.isascii():
-        parts = [term for part in parts for term in (list_pairs(part) if UNSPACED.match(part) else (part,))]
+        # Somebody may ask for one character.
+        parts = [term for part in parts for term in ((*part, *list_pairs(part)) if UNSPACED.match(part) else (part,))]
     return list(dict.fromkeys(parts))
 
 

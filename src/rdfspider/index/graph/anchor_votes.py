@@ -6,6 +6,7 @@ that would do for any page, as "click here". So nobody is called something becau
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -20,6 +21,8 @@ from rdfspider.index.graph.varints import Flags, Numbers
 
 MAX_DIFFERENT = 5_000_000
 """Different texts that are known at a time; they take some 300 bytes each. Others that come later have no votes."""
+MAX_OF_SITE = 20_000
+"""Texts that no other site has said before; so nobody takes the room of all others."""
 MAX_TEXTS = 20
 """Texts of a page that are taken, those with the most votes first."""
 _ADDRESS = re.compile(r"(?i)(?:https?://|www\.)")
@@ -46,16 +49,17 @@ def count_votes(state: State, voters: Numbers, stands_for: Numbers) -> Votes:
         chosen: Flags = is_read[meant] & (voters[sources] != voters[meant])
         return chosen
 
-    numbers: dict[str, int] = {}
-    found = [np.empty((3, 0), np.int64)]
+    numbers = _Numbers()
+    found = [np.empty((3, 0), np.int32)]
     for sources, targets, texts in state.list_anchors(is_vote, int(LinkKind.LINK), int(UNFOLLOWED)):
-        said = np.array([_number(numbers, _read_text(text)) for text in texts], np.int64)
-        is_telling = said >= 0
-        found.append(np.array([stands_for[targets], voters[sources], said])[:, is_telling])
+        sites = voters[sources]
+        said = [numbers.find(_read_text(text), site) for text, site in zip(texts, sites.tolist(), strict=True)]
+        votes = np.array([stands_for[targets], sites, said], np.int32)
+        found.append(votes[:, votes[2] >= 0])
     pages, sites, said = np.hstack(found)
-    names = sorted(numbers)
-    place_of = np.empty(len(names), np.int64)
-    place_of[[numbers[name] for name in names]] = np.arange(len(names))
+    names = sorted(numbers.known)
+    place_of = np.empty(len(names), np.int32)
+    place_of[[numbers.known[name] for name in names]] = np.arange(len(names))
     return _elect(pages, sites, place_of[said], names)
 
 
@@ -72,11 +76,23 @@ def _read_text(text: str) -> str:
     return "" if folded in GENERIC_TEXTS else folded
 
 
-def _number(numbers: dict[str, int], text: str) -> int:
-    """The number of a text; -1 for nothing, and for new ones where there are very many."""
-    if not text:
-        return -1
-    return numbers.setdefault(text, len(numbers)) if len(numbers) < MAX_DIFFERENT else numbers.get(text, -1)
+class _Numbers:
+    """Different texts, each with a number."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}
+        self._new_of: Counter[int] = Counter()
+        """How many texts each site was the first to say."""
+
+    def find(self, text: str, site: int) -> int:
+        """The number of what a site says; -1 for nothing, and for new texts where there are very many."""
+        number = self.known.get(text)
+        if number is None:
+            if not text or len(self.known) >= MAX_DIFFERENT or self._new_of[site] >= MAX_OF_SITE:
+                return -1
+            self._new_of[site] += 1
+            number = self.known[text] = len(self.known)
+        return number
 
 
 def _elect(pages: Numbers, sites: Numbers, texts: Numbers, names: Sequence[str]) -> Votes:
@@ -95,7 +111,7 @@ def _elect(pages: Numbers, sites: Numbers, texts: Numbers, names: Sequence[str])
 
 def _count_rows(*columns: Numbers) -> tuple[Numbers, Numbers]:
     """The different rows of some columns, sorted, and how often each is there."""
-    rows = np.array(columns, np.int64)
+    rows = np.array(columns)
     rows = rows[:, np.lexsort(rows[::-1])]
     is_new = np.ones(rows.shape[1], np.bool_)
     is_new[1:] = (rows[:, 1:] != rows[:, :-1]).any(axis=0)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
+from rdfspider.errors import UnreadableError
 from rdfspider.index.graph.anchor_terms import AnchorTerms, AskedWord, CalledPage, write_anchors
 from rdfspider.index.graph.anchor_votes import Votes
 from rdfspider.index.graph.keys import make_key, read_key
@@ -126,7 +127,7 @@ class FameReader:
     def __init__(self, folder: Path) -> None:
         """`folder` is that of the graph, which need not exist yet."""
         self._path = folder / NAME
-        self._opened: tuple[tuple[int, ...], _File | None] = ((), None)
+        self._opened: tuple[tuple[int, ...], _File | UnreadableError | None] = ((), None)
 
     @property
     def dated(self) -> float:
@@ -193,12 +194,22 @@ class FameReader:
         known, found = self._opened
         if mark != known:
             try:
-                file = Sections(self._path)
+                found = _open(self._path)
             except FileNotFoundError:
-                return found
-            found = _File(file) if file.counts.get("format") == _FORMAT else None
+                # It is replaced at this moment.
+                mark = known
+            except UnreadableError as error:
+                # It is asked for some fifty times a search.
+                found = error
             self._opened = (mark, found)
+        if isinstance(found, UnreadableError):
+            raise UnreadableError(str(found))
         return found
+
+
+def _open(path: Path) -> "_File | None":
+    file = Sections(path)
+    return _File(file) if file.counts.get("format") == _FORMAT else None
 
 
 class _File:
