@@ -1,8 +1,8 @@
 """The pages that other sites call by a term: votes enter, tables leave, which answer which pages words mean.
 
 A term is a word of an anchor text, or a character or a pair of characters of a run without spaces. How well it names a page,
-from 0 to 1, is more where many sites say it, and less where most sites that link to the page say something else. A term keeps the pages that
-it names best. Other forms of a word are found among the terms with the same beginning.
+from 0 to 1, is more where many sites say it, and less where most sites that link to the page say something else. A term keeps
+the pages that it names best. Other forms of a word are found among the terms with the same beginning.
 """
 
 from array import array
