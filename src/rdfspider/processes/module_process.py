@@ -13,8 +13,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Self
 
-# As `python -m`, but without garbage collection while modules are imported, of which next to nothing is garbage.
-_SCRIPT = "import gc, runpy, sys; gc.disable(); runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
+# As `python -m`, but without garbage collection while modules are imported, of which next to nothing is garbage; and without the
+# threads for algebra that numpy would start, which nothing here needs, and which cost more than its import.
+_SCRIPT = (
+    "import gc, os, runpy, sys; gc.disable(); os.environ.setdefault('OPENBLAS_NUM_THREADS', '1'); "
+    "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
+)
 _LINE_BYTES = 16 * 1024 * 1024
 # Thresholds of the garbage collector: new objects, and collections of a generation before the next. Python's are (700, 10, 10).
 _COLLECTOR = (5_000, 20, 50)

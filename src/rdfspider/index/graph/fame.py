@@ -197,7 +197,7 @@ class FameReader:
                 found = _open(self._path)
             except FileNotFoundError:
                 # It is replaced at this moment.
-                mark = known
+                return found if not isinstance(found, UnreadableError) else None
             except UnreadableError as error:
                 # It is asked for some fifty times a search.
                 found = error
