@@ -47,6 +47,18 @@ def test_words_for_a_page_have_one_vote_a_site(tmp_path: Path) -> None:
             assert reader.read_anchors("http://unknown.test/") == ([], [])
 
 
+def test_words_for_pages_that_stand_for_a_page_are_its_own(tmp_path: Path) -> None:
+    old, copy, stolen = "http://old.test/", "http://www.a.test/copy", "http://thief.test/"
+    moved = [remove_page(old, 1.0, HOME), *(make_page(url, 1.0, canonical=HOME) for url in (copy, stolen))]
+    said = [
+        make_page(f"http://says-{text}.test/", 1.0, [url], anchors={url: text})
+        for url, text in ((old, "old"), (copy, "copied"), (stolen, "stolen"))
+    ]
+    for folder, parts in (("one", [moved + said]), ("many", [moved, said])):
+        with closing(GraphReader(index(tmp_path / folder, *parts))) as reader:
+            assert reader.read_anchors(HOME).others == [("copied", 1), ("old", 1)]
+
+
 def test_links_have_kinds_words_and_predicates_in_both_directions(tmp_path: Path) -> None:
     statements = {"rdfa": "<http://b.test/> <http://schema.org/about> <http://a.test/#x> <http://b.test/> .\n"}
     target = "http://a.test/"

@@ -27,6 +27,7 @@ from rdfspider.urls import host_of
 
 MAX_ANCHOR_LINKS = 2_000
 """The words for a page are taken from so many of the links to it."""
+_MAX_ALIASES = 5
 _ALL = 1 << 62
 
 
@@ -140,15 +141,23 @@ class GraphReader:
         return self._state.count_in(make_key(url), exact_up_to)
 
     def read_anchors(self, url: str) -> Anchors:
-        """The words that other pages use for a page, by links for which they vouch."""
-        links = self._state.sample_in(make_key(url), MAX_ANCHOR_LINKS)
+        """The words that other pages use for a page, or for one that stands for it, by links for which they vouch."""
+        key, site = make_key(url), self._find_site(host_of(url))
+        links = self._state.sample_in(key, MAX_ANCHOR_LINKS)
+        for alias in list(islice((link.key for link in links if self._stands_for(link, site)), _MAX_ALIASES)):
+            links += self._state.sample_in(alias, MAX_ANCHOR_LINKS)
         by_site: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for link in links:
             if link.anchor and not link.kind & UNFOLLOWED:
                 by_site[self._find_site(host_of(read_key(link.key)))][link.anchor] += 1
-        own = by_site.pop(self._find_site(host_of(url)), Counter())
+        own = by_site.pop(site, Counter())
         votes = Counter(min(texts, key=lambda text: (-texts[text], text)) for texts in by_site.values())
         return Anchors(_rank(votes), _rank(own))
+
+    def _stands_for(self, link: KeyLink, site: str) -> bool:
+        """Whether the source of a link to a page of a site only stands for that page, as with ranks."""
+        is_canonical = link.kind & LinkKind.CANONICAL and self._find_site(host_of(read_key(link.key))) == site
+        return bool(link.kind & LinkKind.REDIRECT or is_canonical)
 
     def count_site_links(self, site: str) -> SiteLinks:
         """The hosts around a site, a registrable domain or a host; what is read is bounded."""
