@@ -3,6 +3,7 @@
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.index.graph.pages import make_history, make_page, remove_page
 from tests.index.graph.rated import add_pages, list_ranks, make_paths, rate
@@ -202,6 +203,17 @@ def test_no_site_takes_the_room_of_others(tmp_path: Path, monkeypatch: pytest.Mo
     reader = rate(tmp_path, [*pages, *loud, say("http://quiet.test/", "tea", pages[0].url)])
     assert sum(len(find(reader, f"word{number}")) for number in range(20)) == 3
     assert find(reader, "tea").keys() == {pages[0].url}
+
+
+def test_pages_with_high_ids_keep_their_names() -> None:
+    names = [f"word{number}" for number in range(9)]
+    pages = np.array([2**31 - 2, 7], np.int32)
+    votes = anchor_votes._elect(pages, np.zeros(2, np.int32), np.array([8, 3], np.int32), names)
+    found, terms, _, sorted_names = anchor_terms._score_terms(votes)
+    assert [(page, sorted_names[term]) for page, term in zip(found.tolist(), terms.tolist(), strict=True)] == [
+        (7, "word3"),
+        (2**31 - 2, "word8"),
+    ]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -106,7 +106,9 @@ def _elect(pages: Numbers, sites: Numbers, texts: Numbers, names: Sequence[str])
     (pages, texts), votes = chosen[:, order], votes[order]
     starts = np.searchsorted(pages, pages, side="left")
     is_kept = np.arange(len(pages)) - starts < MAX_TEXTS
-    return Votes(pages[is_kept], texts[is_kept], votes[is_kept], names)
+    # Ids and places fit into 32 bits, but their products do not.
+    kept_pages, kept_texts = (each[is_kept].astype(np.int64) for each in (pages, texts))
+    return Votes(kept_pages, kept_texts, votes[is_kept], names)
 
 
 def _count_rows(*columns: Numbers) -> tuple[Numbers, Numbers]:

@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 MAX_LINKS = 50_000_000
 """Larger graphs keep their last ranks, which are dated: rating takes some 45 bytes of memory a link, so 2 GB for so many."""
 AT_ONCE_LINKS = 1_000_000
-"""Graphs of up to so many links are rated in this process: in less than a second, half of which is the start of another one."""
+"""Graphs of up to so many links are rated in this process, in less than a second: another one takes half of that to start."""
 PAUSE_S = 60.0
 """The least time from the start of one rating to that of the next."""
 _SHARE = 0.02
