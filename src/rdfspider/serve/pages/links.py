@@ -19,7 +19,7 @@ _FARM_HOSTS_SHOWN = 12
 _TITLES = {"pages": "Pages", "hosts": "Hosts", "things": "Things", "farms": "Mirrors and farms"}
 _ABOUT = {
     "pages": "Pages by the number of other hosts with a page that links to them and vouches for it, then by the number of pages."
-    " One without a place by rank redirects, or names another as its canonical address: its rank is that of the other.",
+    " One without a place by rank redirects, names another as its canonical address, or is newer than the ranks.",
     "hosts": "Hosts by the number of other hosts that link to them and vouch for it.",
     "things": "Things inherit from the pages that are about them, and from data that names their address.",
     "farms": "Groups of hosts that repeat each other. The crawl visits them later, except the best host of each mirror.",
